@@ -175,3 +175,25 @@ def test_results_whose_dtype_depends_on_values(engine: str) -> None:
         point = np.array(x)
         np.testing.assert_allclose(compiled(point), f(point), rtol=1e-12)
     assert compiled.programs
+
+
+def test_numbers_of_python_that_functions_return() -> None:
+    linalg: Any = scipy.linalg
+
+    def length(x: Any) -> Any:
+        return scipy.spatial.distance.euclidean(x[:2], x[2:]) ** 3
+
+    def branches(x: Any) -> Any:
+        matrix = np.reshape(x, (2, 2))
+        return np.sum(matrix**2) if linalg.ishermitian(matrix) else np.sum(matrix**3)
+
+    def solved(x: Any) -> Any:
+        factor = linalg.cho_factor(np.reshape(x, (2, 2)) + 3.0 * np.eye(2), lower=True)
+        return np.sum(linalg.cho_solve(factor, x[:2]) ** 2) * (2.0 if factor[1] else 1.0)
+
+    for function in (length, branches, solved):
+        slope = gw.grad(function)
+        compiled = gw.compile(slope)
+        for x in ([1.0, 0.5, 0.5, 2.0], [1.0, 0.25, 0.5, 2.0], [2.0, 0.5, 0.5, 1.0]):
+            assert np.allclose(compiled(np.array(x)), slope(np.array(x)))
+        assert len(compiled.programs) == 1

@@ -14,10 +14,10 @@ import pytest
 import gradwrap as gw
 import gradwrap.numpy as gnp
 from gradwrap.compiler.engines.c.loops import Grid, grid_of
-from gradwrap.compiler.extrapolating.paths import covered, paths
+from gradwrap.compiler.extrapolating.paths import can_run_other, covered, paths
 from gradwrap.compiler.extrapolating.proof import affordable
 from gradwrap.compiler.extrapolating.sequences import indices, indices_of, sequence
-from gradwrap.compiler.extrapolating.sizes import Declined, Sizes, TooSlow, timed
+from gradwrap.compiler.extrapolating.sizes import Declined, Sizes, TooSlow, further, timed
 from gradwrap.compiler.tracing.tape import Tape
 from lambdas import fn
 
@@ -55,7 +55,7 @@ def recurrence(x: Any) -> Any:
 
 def test_a_long_recurrence_is_extrapolated() -> None:
     made = compiled(recurrence, x)
-    assert "extrapolated from traces of 14, 16, 18 turns" in made.explain()
+    assert "extrapolated from traces of 14, 18, 20 turns" in made.explain()
     assert "compared with the function at two other lengths, and at full size" in made.explain()
     assert "298 turns" in made.explain()
     assert made.check(x)
@@ -557,11 +557,93 @@ def test_code_that_took_all_its_branches_need_not_be_followed() -> None:
     assert not others
 
 
+def called_late(n: int) -> int:
+    return [walked, late][n > 3](6, 3)
+
+
+def late(n: int, _: int) -> int:
+    return n
+
+
+def test_runs_are_followed_where_other_code_may_run() -> None:
+    def is_users(name: str) -> bool:
+        return name == __name__
+
+    with paths(is_users) as steps:
+        called_late(2)
+    known = covered(steps)
+    assert known == {walked.__code__, called_late.__code__}
+    assert not can_run_other([called_late, walked, np.ones(2)], steps, known, is_users)
+    assert can_run_other([called_late, walked, late], steps, known, is_users)
+    assert can_run_other([called_late], steps, {called_late.__code__}, is_users)
+    functions = np.array([late], object)
+    for other in (functions, [np.frompyfunc(late, 2, 1)], {"late": 1}, Tape, sys.modules[__name__]):
+        assert can_run_other([called_late, other], steps, known, is_users)
+
+    def maker() -> Any:
+        return lambda: late
+
+    with paths(is_users) as steps:
+        maker()
+    assert can_run_other([maker], steps, covered(steps), is_users)
+
+
+def test_a_function_that_only_late_turns_call_is_not_missed() -> None:
+    def shrunk(u: Any) -> Any:
+        return 0.5 * u
+
+    def halved(u: Any) -> Any:
+        return u - 0.5 * u
+
+    def function(x: Any) -> Any:
+        u = x[0]
+        for i in range(1, len(x)):
+            u = [shrunk, halved, halved, late_step][i // 128](u) + x[i]
+        return u
+
+    def late_step(u: Any) -> Any:
+        return 0.5 * np.sin(u)
+
+    compiled(function, np.linspace(0.5, 1.5, 500), extrapolates=False)
+
+
+def test_loops_of_few_turns_may_take_twice_as_many_operations(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gradwrap.compiler.calls.entry.FIRST", 600)
+
+    def function(x: Any, turns: int) -> Any:
+        for _ in range(turns):
+            x = np.sin(x) * x + 1.0
+        return np.sum(x)
+
+    for turns, is_long in ((79, False), (81, True), (400, True)):
+        made = gw.compile(gw.grad(function))
+        made(x, turns)
+        assert ("extrapolated" in made.explain()) == is_long, made.explain()
+
+
 def test_a_long_loop_is_stopped_as_soon_as_its_turns_tell() -> None:
     endless: Any = timed(0.2)["range"](1 << 40)
     with pytest.raises(TooSlow):
         sum(endless)
     assert [*timed(1e3)["range"](5, 0, -2)] == [5, 3, 1]
+
+
+def test_no_traced_length_is_a_power_of_two() -> None:
+    """A mean of 16 elements would be a product with a number that other products take in."""
+    assert [further(14, 2, count) for count in range(4)] == [14, 18, 20, 22]
+    assert [further(16, 12, count) for count in range(4)] == [28, 40, 52, 76]
+    assert [further(8, 1, count) for count in range(3)] == [8, 9, 10]
+
+    def function(x: Any) -> Any:
+        y = gnp.zeros(len(x))
+        for i in range(1, len(x)):
+            y[i] = 0.5 * y[i - 1] + x[i]
+        return np.mean(y * y)
+
+    made = compiled(function, np.linspace(0.5, 1.5, 300))
+    assert "extrapolated from traces of 14, 18, 20 turns" in made.explain()
 
 
 def test_a_mean_over_the_turns_is_extrapolated() -> None:

@@ -190,6 +190,23 @@ def test_without_the_argument_nothing_is_kept(folder: Path) -> None:
     assert not folder.exists()
 
 
+def test_a_program_that_rests_on_the_content_of_an_array_is_not_kept(folder: Path) -> None:
+    text = """
+import numpy as np
+import gradwrap as gw
+AROUND, READ = np.array([2.0, 3.0]), np.linspace(1.0, 2.0, 12)
+function = gw.grad(lambda x: np.sum(x**2 * READ) * float(np.sum(AROUND * 2.0)))
+"""
+    for _ in range(2):
+        module = made(text)
+        compiled = gw.compile(module.function, cache=True)
+        assert np.array_equal(compiled(X), module.function(X))
+        assert files(folder) == set()
+        module.AROUND[0] = 7.0  # which another process would not compare
+        assert np.array_equal(compiled(X), module.function(X))
+        assert len(compiled.programs) == 1
+
+
 def test_a_branch_that_was_not_taken_before() -> None:
     def f(x: Any) -> Any:
         return np.sin(x) * 2 if x[0] > 0 else x * x

@@ -221,7 +221,7 @@ def test_an_ill_conditioned_program_is_compared_with_its_movement() -> None:
 def test_programs_with_too_many_elements_are_traced_in_full(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("gradwrap.compiler.extrapolating.worth.ELEMENT", 1.0)
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.worth.BY_NUMPY", 1.0)
     report = compiled_at(substitution, 33, "numpy", atol=1e-11)
     assert "whole axes in place of its slices would take too much time or memory" in report
     assert "with masks" not in report

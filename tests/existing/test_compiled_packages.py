@@ -121,7 +121,10 @@ ALONG_AXES = (
         return turned(rows(x)[..., None] * x, out=out, axes=[(0, 1), (2, 1)]) * out
 
     def signed(x):
-        return dot(rows(x), W, axis=0, signature="dd->d")
+        return dot(rows(x), W, axis=0, signature="ff->f")
+
+    def same(x):
+        return dot(rows(x), W, axis=0, signature="dd->d", dtype=np.float64)
 """
 )
 
@@ -135,6 +138,7 @@ def test_axes_of_functions_of_parts(tmp_path: Path) -> None:
 
     expected: dict[str, Callable[[Any], Any]] = {
         "one": lambda x: np.sum(rows(x) * weights, axis=0),
+        "same": lambda x: np.sum(rows(x) * weights, axis=0),
         "one_of_each": lambda x: np.sum(rows(x) * weights, axis=0),
         "kept": lambda x: np.sum(rows(x) * weights, axis=0, keepdims=True) * x,
         "kept_at": lambda x: np.sum(rows(x) * weights, axis=0)[:, None],

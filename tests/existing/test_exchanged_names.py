@@ -83,3 +83,19 @@ def test_before_the_function_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         with gw.adapted(package):
             assert np.allclose(gw.grad(lambda x: package.f(x))(X), 6 * X + 1.0)
     assert np.allclose(gw.grad(gw.adapting(package.f))(X), 2 * X + X / np.linalg.norm(X))
+
+
+def test_the_type_of_a_dtype_is_numpys(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def f(x):
+            y = x * np.ones(2, np.float32)
+            factor = 2.0 if x.dtype.type is np.float64 else 1.0
+            factor += 4.0 if np.float64 is not np.arange(3).dtype.type else 8.0
+            factor += 16.0 if type(1.0) is not x.dtype.type else 32.0
+            return factor * np.sum(y**2)
+        """,
+    )
+    assert np.allclose(gw.grad(gw.adapting(package.f))(X), 2 * 22.0 * X)
+    assert package.f(X) == 22.0 * np.sum(X**2)

@@ -226,7 +226,19 @@ def lines(x: Any) -> Any:
     return found.slope * found.intercept + through_zero.slope + joint
 
 
-@pytest.mark.parametrize("function", [means, spreads, lines])
+STANDARD, OTHER = statistics.NormalDist(), statistics.NormalDist(mu=0.1, sigma=2.0)
+
+
+def normal(x: Any) -> Any:
+    own = statistics.NormalDist(x[0], x[1])
+    inner = own.cdf(0.9) * own.pdf(x[0] * 2) + own.inv_cdf(0.3) * own.zscore(2.0)
+    assert isinstance(own, statistics.NormalDist)
+    assert statistics.NormalDist() == STANDARD
+    outer = STANDARD.cdf(x[0]) * OTHER.cdf(x[1]) + OTHER.pdf(x[0]) + STANDARD.zscore(x[1])
+    return inner + outer + STANDARD.inv_cdf(x[0] / 4) * STANDARD.cdf(0.3) + own.mean * own.variance
+
+
+@pytest.mark.parametrize("function", [means, spreads, lines, normal])
 def test_statistics_of_tracked_values(function: Callable[[Any], Any]) -> None:
     check(function)
     batch = gw.vmap(gw.grad(gw.adapting(function)))(np.stack([X, X + 0.1]))
@@ -236,6 +248,12 @@ def test_statistics_of_tracked_values(function: Callable[[Any], Any]) -> None:
 def test_statistics_raise_their_own_errors() -> None:
     with pytest.raises(statistics.StatisticsError, match="at least two data points"):
         gw.grad(gw.adapting(lambda x: statistics.stdev(x[:1])))(X)
+    with pytest.raises(statistics.StatisticsError, match=r"p must be in the range"):
+        gw.grad(gw.adapting(lambda x: STANDARD.inv_cdf(x[0] + 1.0)))(X)
+    with pytest.raises(statistics.StatisticsError, match="non-negative"):
+        gw.grad(gw.adapting(lambda x: statistics.NormalDist(0.0, -x[0]).mean))(X)
+    with pytest.raises(gw.errors.AdaptationError, match=r"StatisticsError: .* sigma is zero"):
+        gw.grad(gw.adapting(lambda x: statistics.NormalDist(x[0], 0.0).cdf(1.0)))(X)
 
 
 def test_ufuncs_of_python_functions() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gradwrap
-from gradwrap.core.calls import table_labels
+from gradwrap.core.graph import alignment
 from gradwrap.core.library import labelled as labels
 from gradwrap.errors import (
     NotAnArrayError,
@@ -146,7 +146,11 @@ IN_LINE: dict[str, One] = {
 }
 
 
-@pytest.mark.parametrize("transform", [gw.grad, gw.hessian, gw.linearize])
+def _on_the_tape(function: One) -> Any:
+    return lambda x: function(gw.wrap(x, requires_grad=True)).sum().backward()
+
+
+@pytest.mark.parametrize("transform", [gw.grad, gw.hessian, gw.linearize, _on_the_tape])
 @pytest.mark.parametrize("name", APART)
 def test_tables_with_other_labels_are_not_combined_by_position(name: str, transform: Any) -> None:
     words = r"combines arrays that were made with two tables \(in .*test_pandas.py, line \d+\)\)\."
@@ -155,11 +159,45 @@ def test_tables_with_other_labels_are_not_combined_by_position(name: str, transf
     assert "other.reindex(table.index)" in str(raised.value)
 
 
+@pytest.mark.parametrize("name", APART)
+def test_forward_mode_refuses_tables_with_other_labels(name: str) -> None:
+    words = r"jvp .* with two tables \(.*test_pandas.py.*other labels.*gradwrap.linearize"
+    for transform in (gw.jacfwd, gw.jacrev):
+        with pytest.raises(TrackedValueError, match="with two tables"):
+            transform(APART[name])(A)
+    with pytest.raises(TrackedValueError, match=words):
+        gw.jvp(APART[name], (A,), (B,))
+    assert not alignment.labels_in_forward_mode
+
+
+def test_forward_mode_says_what_finds_out_if_tables_meet() -> None:
+    function = IN_LINE["sums apart"]
+    with pytest.raises(TrackedValueError, match=r"gradwrap.linearize finds out"):
+        gw.jvp(function, (A,), (B,))
+    _, pushed = gw.linearize(function, A)
+    np.testing.assert_allclose(pushed(B), gw.grad(function)(A) @ B)
+
+
+@pytest.mark.parametrize("name", [name for name in IN_LINE if name != "sums apart"])
+def test_forward_mode_takes_tables_that_go_together(name: str) -> None:
+    function = IN_LINE[name]
+    for _ in range(2):
+        np.testing.assert_allclose(
+            gw.jvp(function, (A,), (B,))[1], gw.grad(function)(A) @ B, rtol=1e-12
+        )
+    np.testing.assert_allclose(
+        gw.hvp(function, A, B), gw.hessian(function)(A) @ B, rtol=1e-12, atol=1e-12
+    )
+
+
 @pytest.mark.parametrize("name", IN_LINE)
 def test_tables_that_are_apart_or_in_line_are_as_arrays(name: str) -> None:
     function = IN_LINE[name]
     wanted = [(function(A + e) - function(A - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
     np.testing.assert_allclose(gw.grad(function)(A), wanted, rtol=1e-6, atol=1e-8)
+    on_tape = gw.wrap(A, requires_grad=True)
+    function(on_tape).backward()
+    np.testing.assert_allclose(on_tape.grad, wanted, rtol=1e-6, atol=1e-8)
 
 
 def test_labels_end_at_an_index() -> None:
@@ -170,7 +208,7 @@ def test_labels_end_at_an_index() -> None:
 def test_labels_of_results_are_kept_as_long_as_these() -> None:
     gw.grad(IN_LINE["sums apart"])(A)
     gc.collect()
-    assert not table_labels.labels_of_results
+    assert not alignment.labels_of_results
 
 
 MASK = S.iloc[0] < S

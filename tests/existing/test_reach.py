@@ -333,7 +333,8 @@ def test_an_object_that_makes_an_array_of_itself(tmp_path: Path) -> None:
         def run(x):
             cell = Cell(np.zeros((2, 2)))
             cell.array[0] = x
-            return np.sum(np.asarray(cell) ** 2) + np.sum(x.__array__())
+            squares = np.multiply(cell, 2.0) * np.exp(cell)
+            return np.sum(np.asarray(cell) ** 2) + np.sum(x.__array__()) + np.sum(squares[0])
         """,
     )
     check(package.run)
@@ -714,6 +715,7 @@ def test_numbers_that_are_rounded(tmp_path: Path) -> None:
         tmp_path,
         """
         def shown(x): return round(float(np.sum(x ** 3)), 4)
+        def whole(x): return round(float(np.sum(x ** 3)), 0)
         def parts(x): return [round(x[0] ** 3, 2), round(x[1] ** 2, -1), round(x[1])]
         def arrays(x): return np.round(x ** 3, 10).sum() + np.sum((x ** 2).round(decimals=9))
         def some(x):
@@ -728,12 +730,17 @@ def test_numbers_that_are_rounded(tmp_path: Path) -> None:
     assert np.allclose(gw.grad(through)(X), 3 * X**2)
     assert np.allclose(gw.hessian(through)(X), np.diag(6 * X))
     assert np.allclose(gw.jvp(through, (X,), (np.ones(2),))[1], np.sum(3 * X**2))
+    with pytest.raises(AdaptationError, match=r"in whole \(package_.* line 8\).*rounding="):
+        gw.grad(gw.adapting(package.whole))(X)
+    whole = gw.adapting(package.whole, rounding="through")
+    assert whole(X) == gw.value_and_grad(whole)(X)[0] == package.whole(X)
+    assert np.allclose(gw.grad(whole)(X), 3 * X**2)
     sums = fn(lambda x: np.sum(np.array(package.parts(x)[:2])))
     both = gw.adapting(sums, rounding="through")
     assert np.allclose(gw.grad(both)(X), [3 * X[0] ** 2, 2 * X[1]])
     arrays = gw.adapting(package.arrays, rounding="through")
     assert np.allclose(gw.grad(arrays)(X), 3 * X**2 + 2 * X)
-    with pytest.raises(AdaptationError, match=r"in arrays \(package_.* line 9\).*through"):
+    with pytest.raises(AdaptationError, match=r"in arrays \(package_.* line 10\).*through"):
         gw.grad(gw.adapting(package.arrays))(X)
     with pytest.raises(AdaptationError, match=r"an output of some.* in some \(package_.*\"zero\""):
         gw.jacobian(gw.adapting(package.some))(X)

@@ -229,3 +229,58 @@ def test_queries_of_trees_compile(kind: Any) -> None:
         expected = [(nearest(x + e) - nearest(x - e)) / 2e-6 for e in 1e-6 * np.eye(2)]
         np.testing.assert_allclose(compiled(x), expected, rtol=1e-6)
         np.testing.assert_allclose(compiled(x), slope(x), rtol=1e-12)
+
+
+OPERATORS = """
+    import numpy as np
+    from scipy.sparse.linalg import LinearOperator, aslinearoperator
+
+    A = np.array([[2.0, 0.3], [0.4, 3.0]])
+
+    class Slope(LinearOperator):
+        def __init__(self, k):
+            self.k = k
+            super().__init__(dtype=float, shape=(2, 2))
+
+        def _matvec(self, v):
+            return np.asarray(self.k * np.cumsum(np.ravel(v)))
+
+        def _rmatvec(self, v):
+            return -self.k * np.cumsum(v)  # which is not the adjoint
+
+    class Product(LinearOperator):
+        def __init__(self, A):
+            self.A = A
+            super().__init__(dtype=float, shape=A.shape)
+
+        def _matmat(self, X):
+            return self.A @ X
+
+        def _adjoint(self):
+            return Product(self.A.T)
+
+    def of_plain_vectors(x):
+        return (Slope(x[0]) @ np.array([1.0, 2.0])).sum() * (Product(A * x[1]) @ np.eye(2)).sum()
+
+    def of_tracked_vectors(x):
+        found = Slope(x[1]) @ x + Slope(2.0).matvec(x[:, None])[:, 0] + Product(A).rmatvec(x)
+        return np.sum(found * x) + np.sum((Slope(3.0) + 2.0 * aslinearoperator(A)) @ x)
+
+    def of_functions(x):
+        return np.sum(LinearOperator((2, 2), lambda v: x[0] * v, dtype=float) @ np.ones(2)) * x[1]
+"""
+
+
+@pytest.mark.parametrize("name", ["of_plain_vectors", "of_tracked_vectors", "of_functions"])
+def test_operators_of_other_packages(tmp_path: Path, name: str) -> None:
+    function = getattr(written(tmp_path, OPERATORS), name)
+    expected = [(function(X + e) - function(X - e)) / 2e-6 for e in 1e-6 * np.eye(2)]
+    adapted = gw.adapting(function)
+    assert np.allclose(gw.grad(adapted)(X), expected, rtol=1e-6)
+    assert np.allclose([gw.jvp(adapted, (X,), (e,))[1] for e in np.eye(2)], expected, rtol=1e-6)
+
+
+def test_an_operator_of_another_shape(tmp_path: Path) -> None:
+    package = written(tmp_path, OPERATORS)
+    with pytest.raises(ValueError, match="dimension mismatch"):
+        gw.grad(gw.adapting(lambda x: np.sum(package.Slope(2.0) @ x[:1])))(X)

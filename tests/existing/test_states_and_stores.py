@@ -169,6 +169,16 @@ HELD = """
             random = np.random.default_rng(0)  # whose arrays are plain
             self.u = random.random(2)
             self.m = random.random((2, 2))
+            self.parts = [self.u, random.random(2)]
+            self.u = self.parts[0] + 0.0
+            self.known = {"a": random.random(2)}
+
+        def elements(self, x):
+            for place in range(2):
+                np.copyto(self.parts[place], x * x, where=np.array([True, False]))
+            self.parts[1][:] = self.parts[1] * x
+            self.known["a"][1:] += x[:1]
+            np.add(self.parts[0], self.parts[1] * self.known["a"], out=self.u)
 
         def copyto(self, x):
             np.copyto(self.u, x * x, where=np.array([True, False]))
@@ -231,7 +241,7 @@ HELD = """
 """
 WRITERS = [
     *("copyto", "part", "put", "place", "putmask", "diagonal", "along", "at", "fill", "method"),
-    *("out", "returned", "update", "flat", "steps"),
+    *("out", "returned", "update", "flat", "steps", "elements"),
 ]
 
 

@@ -197,8 +197,15 @@ def test_methods_are_found_after_look_ups_with_a_pending_error(
 
 
 def test_a_value_error_of_a_package_says_that_it_ran_on_tracked_values() -> None:
-    with pytest.raises(ValueError, match="must return a scalar value") as raised:
-        gw.grad(lambda v: OPTIMIZE.minimize(lambda u: (u - v) ** 2, 0.0).x[0])(2.0)
+    with pytest.raises(ValueError, match="must have different signs") as raised:
+        gw.grad(lambda v: v * OPTIMIZE.bisect(lambda t: 1.0 + t**2, 0.0, 5.0))(2.0)
     (note,) = raised.value.__notes__
     assert "ran on tracked values" in note
-    assert "scipy.optimize.minimize takes tracked values where SciPy is imported by" in note
+    assert "scipy.optimize.bisect takes tracked values where SciPy is imported by" in note
+
+
+def test_an_error_that_a_package_raises_from_ours_is_ours() -> None:
+    words = "scipy.optimize.minimize takes tracked values where SciPy is imported by"
+    with pytest.raises(TrackedValueError, match=words) as raised:
+        gw.grad(lambda v: OPTIMIZE.minimize(lambda u: (u - v) ** 2, 0.0).x[0])(2.0)
+    assert "must return a scalar value" in str(raised.value.__cause__)

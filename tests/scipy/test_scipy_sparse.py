@@ -109,8 +109,8 @@ def test_second_derivatives_of_solutions() -> None:
 
 
 def test_what_a_matrix_of_tracked_elements_lacks_is_refused() -> None:
-    with pytest.raises(NoRuleError, match=r"no \.eliminate_zeros\. Fix: "):
-        gw.grad(lambda d: sparse.coo_array((d, (ROWS, COLUMNS))).eliminate_zeros())(DATA)
+    with pytest.raises(NoRuleError, match=r"no \.nanmax\. Fix: "):
+        gw.grad(lambda d: sparse.coo_array((d, (ROWS, COLUMNS))).nanmax())(DATA)
 
 
 # Arithmetic of matrices of tracked elements, of which there may be two for a place ----------------
@@ -217,8 +217,8 @@ def test_attribute_that_scipys_matrices_lack_is_lacking() -> None:
         matrix = matrix_of(d)
         assert not hasattr(matrix, "state")
         assert getattr(matrix, "state", None) is None
-        with pytest.raises(NoRuleError, match=r"has no \.setdiag\. Fix: use its products"):
-            _ = matrix.setdiag
+        with pytest.raises(NoRuleError, match=r"has no \.nanmax\. Fix: use its products"):
+            _ = matrix.nanmax
         return matrix.sum()
 
     np.testing.assert_allclose(gw.grad(total)(DATA), np.ones_like(DATA))
@@ -249,13 +249,11 @@ def test_comparison_of_a_traced_matrix_makes_calls_eager() -> None:
     np.testing.assert_array_equal(found, np.full_like(DATA, 3.0))
 
 
-def test_sums_with_numbers_and_products_of_two_tracked_matrices_are_refused() -> None:
+def test_sums_with_numbers_and_other_norms_are_refused() -> None:
     with pytest.raises(NoRuleError, match=r"a number that is not zero have no sum"):
         gw.grad(lambda d: (matrix_of(d) + 1.0).sum())(DATA)
-    with pytest.raises(NoRuleError, match=r"no product by elements\. Fix: one \.toarray\(\)"):
-        gw.grad(lambda d: matrix_of(d).multiply(matrix_of(d)).sum())(DATA)
-    with pytest.raises(NoRuleError, match=r"norm has no derivative with ord= or axis="):
-        gw.grad(lambda d: linalg.norm(matrix_of(d), 1))(DATA)
+    with pytest.raises(NoRuleError, match=r"norm has no derivative with ord=inf and axis=0"):
+        gw.grad(lambda d: linalg.norm(matrix_of(d), np.inf, axis=0).sum())(DATA)
     with pytest.raises(NoRuleError, match=r"SuperLU\.L has no derivative"):
         gw.grad(lambda d: linalg.splu(matrix_of(d).tocsc()).L.sum())(DATA)
 

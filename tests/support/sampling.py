@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 FEW = 6
 """The most cases of a function that are all in the sample."""
-EVERY = 5
+EVERY = 6
 """One case in so many is in the sample, where there are more."""
 ROW = re.compile(r"[-(:., ]")
 """What ends the name of a row in the identifier of a case, as in `sin-float32-forward`."""

@@ -21,15 +21,15 @@ def test_few_cases_are_all_in_the_sample() -> None:
 
 
 def test_some_cases_of_each_row_are_in_the_sample() -> None:
-    cases = [f"t.py::test_it[{row}-{n}]" for row in ("sin", "cos", "sum") for n in range(20)]
+    cases = [f"t.py::test_it[{row}-{n}]" for row in ("sin", "cos", "sum") for n in range(30)]
     found = sampled(cases)
     for row in ("sin", "cos", "sum"):
-        assert sum(f"[{row}-" in one for one in found) == 20 / EVERY
+        assert sum(f"[{row}-" in one for one in found) == 30 / EVERY
     assert sampled(reversed(cases)) == found
 
 
 def test_of_cases_that_are_no_rows_the_sample_has_a_part() -> None:
-    assert len(sampled([f"t.py::test_it[case{n}]" for n in range(40)])) == 40 / EVERY
+    assert len(sampled([f"t.py::test_it[case{n}]" for n in range(60)])) == 60 / EVERY
 
 
 def collected(*options: str) -> set[str]:

@@ -375,10 +375,11 @@ class _Runs:
             )
         raise AdaptationError(
             f"{cause}no output of {self.name} depends on a tracked argument, so a derivative would "
-            f"be zero. These modules ran: {', '.join(self.ran)}. Fix: look there for a branch that "
-            "takes a tracked value for something else (isinstance, try and except), clear a result "
-            "that the package keeps of an earlier call, or leave gradwrap.adapting out if the "
-            "output is meant to be constant."
+            f"be zero. These modules ran: {', '.join(self.ran)}. Fix: look there for a whole "
+            "number (int, round, //), which has the derivative zero, or for a branch that takes a "
+            "tracked value for something else (isinstance, try and except), clear a result that "
+            "the package keeps of an earlier call, or leave gradwrap.adapting out if the output is "
+            "meant to be constant."
         )
 
     def _check_rounded(self, leaves: list[Any]) -> None:
@@ -496,6 +497,10 @@ def _namespaces_of(error: BaseException | None) -> list[Namespace]:
             elif call is not None and type_of(call.function) is not FunctionType:
                 for names in _namespaces_of_values([call.function]):  # so may that of its own
                     found.setdefault(id(names), names)
+            if str(namespace.get("__name__")).startswith("numba."):  # it compiles a function
+                compiled = attribute_or_none(traceback.tb_frame.f_locals.get("self"), "py_func")
+                names = attribute_or_none(compiled, "__globals__") or namespace
+                found.setdefault(id(names), names)
             traceback = traceback.tb_next
         error = error.__cause__ or error.__context__
     return list(found.values())

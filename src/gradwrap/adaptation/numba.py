@@ -77,7 +77,7 @@ def uncompiled_ufunc(function: Any) -> Any:
     def stand_in(*args: Any, out: Any = None, where: Any = True, **options: Any) -> Any:
         if are_plain(args, {"out": out, "where": where, **options}):
             return function(*args, out=out, where=where, **options)
-        _check_options(function, options)
+        _check_options(function, options, args)
         args, rest = args[: function.nin], args[function.nin :]
         (into,) = rest or (out if isinstance(out, TUPLE) else (out,))
         found = elementwise(*args)
@@ -96,8 +96,17 @@ NEUTRAL = frozenset({"casting", "order", "subok"})
 """The options of ufuncs that change no number."""
 
 
-def _check_options(function: Any, options: dict[str, Any]) -> None:
+def _check_options(function: Any, options: dict[str, Any], args: tuple[Any, ...]) -> None:
+    """Refuse options that this module knows nothing of, and dtypes other than the arguments'."""
     for name in options.keys() - NEUTRAL:
+        given = options[name]
+        letters = given.replace("->", "") if isinstance(given, str) and "->" in given else [given]
+        parts: Any = given if isinstance(given, TUPLE) else letters
+        kinds = {np.dtype(one) for one in parts if one is not None}
+        floats = {kind for kind in kinds if kind.kind in "fc"}
+        own = {one.dtype for one in map(ours.asarray, args) if one.dtype.kind in "fc"}
+        if name in ("dtype", "signature", "sig") and floats <= own and len(own) == 1:
+            continue
         raise NoRuleError(
             f"{function.__name__}, a function that Numba has compiled, has no derivative with "
             f"{name}=. Fix: leave it out."
@@ -131,7 +140,7 @@ def uncompiled_gufunc(function: Any) -> Any:
             named = {"axes": axes, "axis": axis, "keepdims": keepdims or None, "out": out}
             options |= {name: value for name, value in named.items() if value is not None}
             return function(*args, **options)
-        _check_options(function, options)
+        _check_options(function, options, args[: len(inputs)])
         before, after = _axes_of(inputs, outputs, axes, axis, keepdims=keepdims)
         given: list[Any] = [
             np.moveaxis(ours.asarray(a), at, range(-len(at), 0))
@@ -257,8 +266,12 @@ UNCOMPILED: dict[str, Any] = {
 """The stand-ins of what Numba compiles, by the names of its classes."""
 
 
+MODULES = ("numba", "numba.core.decorators", "numba.np.ufunc.decorators")
+"""The modules that show Numba's decorators, and those that define them."""
+
+
 def functions(module: ModuleType) -> Iterator[tuple[Any, Any]]:
-    """Yield the decorators of Numba's, with their stand-ins."""
+    """Yield the decorators of a module of Numba's, with their stand-ins."""
     for name in ("jit", "njit", "vectorize", "guvectorize"):
-        original = vars(module)[name]
-        yield original, uncompiling(original)
+        if name in vars(module):
+            yield vars(module)[name], uncompiling(vars(module)[name])

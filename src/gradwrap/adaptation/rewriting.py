@@ -24,7 +24,7 @@ import numpy as np
 
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation import last_calls, rounded_keys
-from gradwrap.adaptation.builtin_names import CLASSES, standing_kind
+from gradwrap.adaptation.builtin_names import CLASSES, real, standing_kind
 from gradwrap.adaptation.plain_values import of_objects
 from gradwrap.adaptation.stand_ins import original_of
 from gradwrap.adaptation.steps import LOAD_GLOBAL, kinds_of, steps_of
@@ -38,7 +38,7 @@ from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
 from gradwrap.core.observing.parsing import end_of_block, indent_of, last_line, parsed
-from gradwrap.core.values.dynamic import SEQUENCE, attribute_or_none, type_of
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, attribute_or_none, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -102,10 +102,25 @@ def class_of(value: Any) -> Any:
     return standing_kind(value) if isinstance(value, AnyWrapper) else value.__class__
 
 
+def are_same(left: Any, right: Any) -> bool:
+    """Tell if two objects, or the classes that they stand for, are the same."""
+    return real(left) is real(right)
+
+
 def join(values: Any) -> Any:
-    """Join a list that holds variables to one array; return other values unchanged."""
-    is_list = isinstance(values, SEQUENCE)
-    return ours.array(values) if is_list and holds_wrapper(values) else values
+    """Join a list that holds variables to one array; return other values unchanged.
+
+    An object whose `__array__` returns a variable is that variable: a ufunc would refuse it.
+    """
+    if isinstance(values, SEQUENCE):
+        return ours.array(values) if holds_wrapper(values) else values
+    if isinstance(values, ARRAYS) or not is_differentiating():
+        return values
+    own = attribute_or_none(type_of(values), "__array__")
+    if own is None or hasattr(values, "__array_ufunc__"):
+        return values
+    found = values.__array__()
+    return found if isinstance(found, AnyWrapper) else values
 
 
 def operate(symbol: str, left: Any, right: Any) -> Any:
@@ -136,6 +151,7 @@ NAMES: dict[str, Any] = {
     "__gradwrap_unbound__": call_unbound,
     "__gradwrap_super__": super_of,
     "__gradwrap_join__": join,
+    "__gradwrap_same__": are_same,
 }
 """The functions that the new code calls, as in `storing`."""
 
@@ -183,8 +199,17 @@ class _Calls(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        """Rewrite `x in {0.0, 1.0}` to a look into a tuple, which needs no hash of `x`."""
+        """Rewrite `x in {0.0, 1.0}` to a look into a tuple, which needs no hash of `x`.
+
+        `a.dtype.type is np.float64` compares what stand-ins stand for.
+        """
         self.generic_visit(node)
+        sides = [node.left, *node.comparators]
+        names_type = any(isinstance(one, ast.Attribute) and one.attr == "type" for one in sides)
+        if names_type and len(sides) == 2 and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+            same = _call("__gradwrap_same__", sides, [], node)
+            negated = ast.copy_location(ast.UnaryOp(ast.Not(), same), node)
+            return same if isinstance(node.ops[0], ast.Is) else negated
         node.comparators = [
             ast.copy_location(ast.Tuple(other.elts, ast.Load()), other)
             if isinstance(symbol, (ast.In, ast.NotIn)) and _is_set_of_numbers(other)
@@ -433,8 +458,9 @@ def _needs(code: CodeType, namespace: dict[str, Any]) -> bool:
 
 def _stores(code: CodeType) -> bool:
     """Tell if a function may store to an array."""
-    names: Iterator[Any] = (one for one in code.co_consts if isinstance(one, tuple))
-    if not WRITERS.isdisjoint(code.co_names) or any("out" in one for one in names):
+    constants: Any = code.co_consts  # the names of keywords are a tuple among them
+    has_out = any("out" in one for one in constants if type_of(one) is TUPLE)
+    if has_out or not WRITERS.isdisjoint(code.co_names):
         return True
     return any(
         step in STORES or (step == BINARY_OP and argument >= INPLACE)

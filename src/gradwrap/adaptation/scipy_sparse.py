@@ -1,20 +1,25 @@
 """SciPy's sparse matrices of plain elements beside tracked arrays, entered at their import.
 
 The operators and products of SciPy's classes convert the other operand to a plain array. If that
-is tracked, the class of `gradwrap.scipy.sparse` computes the result.
+is tracked, the class of `gradwrap.scipy.sparse` computes the result. A matrix that gets a tracked
+element (`K[i, j] = x`) becomes one of tracked elements.
 """
 
 from __future__ import annotations
 
 import functools
 import sys
+from contextvars import ContextVar
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.array.operators import BINARY
-from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
+from gradwrap.core.observing.callers import noted
 from gradwrap.core.observing.holders import holders
 from gradwrap.core.values.dynamic import type_of
+from gradwrap.errors import GradwrapError
 from gradwrap.scipy.products import parts_of
 
 if TYPE_CHECKING:
@@ -23,7 +28,11 @@ if TYPE_CHECKING:
 
 OURS = "gradwrap.scipy.sparse"
 RULES = "gradwrap.scipy.rules.sparse"
+TRACKED = "gradwrap.scipy.tracked_matrix"
 PRODUCTS = ("dot", "multiply")
+STORES = ("__setitem__", "setdiag")
+OWN = ("matvec", "matmat", "rmatvec", "rmatmat")
+"""The products of operators that their classes define, with a line before the name."""
 
 
 def enter_sparse(module: ModuleType) -> None:
@@ -33,30 +42,69 @@ def enter_sparse(module: ModuleType) -> None:
     holders.update(dict.fromkeys(bases, parts_of))
     for kind in vars(module).values():
         if isinstance(kind, type) and issubclass(kind, bases) and kind not in bases:
-            for name in (*words, *PRODUCTS):
-                if hasattr(kind, name):
-                    setattr(kind, name, _operating(getattr(kind, name)))
+            for names, taking in (((*words, *PRODUCTS), _operating), (STORES, _storing)):
+                for name in names:
+                    if hasattr(kind, name):
+                        setattr(kind, name, taking(getattr(kind, name)))
 
 
 def enter_operators(module: ModuleType) -> None:
     """Let linear operators of SciPy be applied to tracked arrays."""
     kind: Any = module.LinearOperator
-    for name in ("matvec", "matmat", "dot", "__matmul__", "__mul__", "__call__"):
-        setattr(kind, name, _applying(getattr(kind, name)))
-    for name in ("rmatvec", "rmatmat"):
-        setattr(kind, name, _applying(getattr(kind, name), adjoint=True))
+    for name in (*OWN, "dot", "__matmul__", "__mul__", "__call__"):
+        setattr(kind, name, _applying(getattr(kind, name), adjoint=name.startswith("r")))
+
+
+_in_rule: ContextVar[bool] = ContextVar("gradwrap_operator_in_rule", default=False)
+"""True while our rule applies an operator to plain arrays."""
 
 
 def _applying(method: Callable[..., Any], *, adjoint: bool = False) -> Callable[..., Any]:
-    """Wrap a product of operators, so that our rule computes it for a tracked operand."""
+    """Wrap a product of operators for tracked operands, and for operators with tracked values.
+
+    In adapted code, an operator of a package's own class is applied by its own method, without the
+    checks of SciPy's, which convert the result; so is one that has tracked values. Otherwise our
+    rule computes the product, and its derivative by the adjoint that the operator declares.
+    """
 
     @functools.wraps(method)
     def apply(self: Any, x: Any) -> Any:
-        if not isinstance(x, AnyWrapper) or not x.ndim:
-            return method(self, x)
+        is_tracked = isinstance(x, AnyWrapper) and bool(x.ndim)
+        in_rule = _in_rule.get() or not is_differentiating()
+        by_rule = is_tracked and (in_rule or _is_scipys(self))
+        before, token = noted.get(), _in_rule.set(by_rule or _in_rule.get())
+        try:
+            if by_rule:
+                return import_module(RULES).operated(self, x, adjoint)
+            return _by_itself(self, x, method.__name__, adjoint) if is_tracked else method(self, x)
+        except GradwrapError:
+            if in_rule or not getattr(x, "ndim", 0):
+                raise
+        finally:
+            _in_rule.reset(token)
+        noted.set(before)
+        if by_rule or not is_tracked:
+            return _by_itself(self, x, method.__name__, adjoint)
         return import_module(RULES).operated(self, x, adjoint)
 
     return apply
+
+
+def _is_scipys(operator: Any) -> bool:
+    """Tell if an operator, and those that it is made of, are of SciPy's classes."""
+    parts = (one for one in getattr(operator, "args", ()) if hasattr(one, "matvec"))
+    return type_of(operator).__module__.startswith("scipy.") and all(map(_is_scipys, parts))
+
+
+def _by_itself(operator: Any, x: Any, name: str, adjoint: bool) -> Any:
+    """Apply an operator to a vector, or to each column of a matrix, by the method of its class."""
+    if name not in OWN:  # an operator of Python's, or `dot`
+        return (operator.matvec if x.ndim == 1 or x.shape[1] == 1 else operator.matmat)(x)
+    rows, columns = operator.shape[::-1] if adjoint else operator.shape
+    if x.shape[0] != columns or x.ndim > 2:
+        raise ValueError("dimension mismatch")
+    found: Any = getattr(operator, f"_{name}")(x)
+    return found.reshape((rows, *x.shape[1:]))
 
 
 def _operating(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -76,9 +124,22 @@ def _operating(method: Callable[..., Any]) -> Callable[..., Any]:
     return operate
 
 
+def _storing(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a store, so that a matrix which gets a tracked value becomes one of tracked elements."""
+
+    @functools.wraps(method)
+    def store(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not any(_is_tracked(one) or holds_wrapper(one) for one in (*args, *kwargs.values())):
+            return method(self, *args, **kwargs)
+        import_module(TRACKED).take_store(self)
+        return getattr(self, method.__name__)(*args, **kwargs)
+
+    return store
+
+
 def _is_tracked(other: Any) -> bool:
     """Tell if an operand is a tracked array, or a sparse matrix of tracked elements."""
-    rules: Any = sys.modules.get(RULES)
+    matrices: Any = sys.modules.get(TRACKED)
     if isinstance(other, AnyWrapper):
         return True
-    return rules is not None and isinstance(other, rules.TrackedMatrix)
+    return matrices is not None and isinstance(other, matrices.TrackedMatrix)

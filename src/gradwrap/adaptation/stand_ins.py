@@ -15,6 +15,7 @@ import operator
 import sys
 from contextvars import ContextVar
 from importlib.machinery import ExtensionFileLoader
+from statistics import NormalDist
 from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,7 @@ from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, withou
 from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of, unheld
 from gradwrap.adaptation.readers import READERS, readers_of, readers_of_numpy
 from gradwrap.adaptation.shadows import shadow, shadowing
-from gradwrap.adaptation.statistics_names import statistics_functions
+from gradwrap.adaptation.statistics_names import Normal, statistics_functions
 from gradwrap.adaptation.structured import records
 from gradwrap.core.array.wrapping import wrap_namespace
 from gradwrap.core.levels.levels import differentiating, is_differentiating
@@ -498,9 +499,13 @@ def _generator(rng: Any) -> Any:
     return _enter(rng, random.Generator(rng.bit_generator))
 
 
+def _normal(distribution: NormalDist) -> Any:
+    return _enter(distribution, Normal(distribution.mean, distribution.stdev))
+
+
 _FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
     **dict.fromkeys(READERS, readers_of),
-    "numba": numba.functions,
+    **dict.fromkeys(numba.MODULES, numba.functions),
     "numexpr": numexpr.functions,
     "numpy.testing": _checks,
     "statistics": statistics_functions,
@@ -513,6 +518,7 @@ _BY_TYPE: dict[type[Any], Callable[[Any], Any]] = {
     ModuleType: _of_module,
     MethodType: _method,
     _np.random.Generator: _generator,
+    NormalDist: _normal,
     type_of(functools.cache(len)): _uncached,
 }
 _BY_NAME: dict[str, Callable[[Any], Any]] = {
@@ -531,6 +537,7 @@ _BY_NAME: dict[str, Callable[[Any], Any]] = {
 
 for _pair in (
     *CLASSES,
+    (NormalDist, Normal),
     (array_api_compat.array_namespace, _array_namespace),
     *((_one, BUILTINS[_one.__name__]) for _one in (isinstance, hasattr, getattr, vars)),
     *numpy_functions(),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator
+from statistics import NormalDist, StatisticsError
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -98,6 +100,58 @@ FORMULAS: dict[str, AnyFunction[Any]] = {
     "variance": _variance,
 }
 """The functions that compute in fractions, and those that sort."""
+
+
+class Normal(NormalDist):
+    """A normal distribution whose mean, deviation and points may be tracked."""
+
+    def __init__(self, mu: Any = 0.0, sigma: Any = 1.0) -> None:
+        if are_plain((mu, sigma), {}):
+            super().__init__(mu, sigma)
+            return
+        if not holds_batch(sigma) and sigma < 0.0:
+            raise StatisticsError("sigma must be non-negative")
+        self._mu: Any = unheld(mu)
+        self._sigma: Any = unheld(sigma)
+
+    def _standard(self, x: Any) -> Any:
+        """Return the point in units of the deviation, or None if nothing is tracked."""
+        if are_plain((x, self._mu, self._sigma), {}):
+            return None
+        if not (holds_batch(self._sigma) or self._sigma):
+            raise StatisticsError("not defined when sigma is zero")
+        return (unheld(x) - self._mu) / self._sigma
+
+    def pdf(self, x: Any) -> Any:
+        """Return the density at a point."""
+        z = self._standard(x)
+        if z is None:
+            return super().pdf(x)
+        return anything.exp(-0.5 * z * z) / ((2.0 * math.pi) ** 0.5 * self._sigma)
+
+    def cdf(self, x: Any) -> Any:
+        """Return the probability of what is at most a point."""
+        z = self._standard(x)
+        return super().cdf(x) if z is None else _special(z).ndtr(z)
+
+    def inv_cdf(self, p: Any) -> Any:
+        """Return the point of a probability."""
+        if are_plain((p, self._mu, self._sigma), {}):
+            return super().inv_cdf(p)
+        p = unheld(p)
+        if not holds_batch(p) and not 0.0 < p < 1.0:
+            raise StatisticsError("p must be in the range 0.0 < p < 1.0")
+        z = _special(p).ndtri(p) if isinstance(p, AnyWrapper) else NormalDist().inv_cdf(p)
+        return z * self._sigma + self._mu
+
+    def zscore(self, x: Any) -> Any:
+        """Return the point in units of the deviation."""
+        z = self._standard(x)
+        return super().zscore(x) if z is None else z
+
+
+def _special(like: Any) -> Any:
+    return like.__array_namespace__().special
 
 
 def statistics_functions(module: ModuleType) -> Iterator[tuple[Any, Any]]:

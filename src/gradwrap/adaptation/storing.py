@@ -33,7 +33,7 @@ from gradwrap.backends.numpy.functions.writing import WRITING
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.observing.code import frame_of
-from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
+from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, TUPLE, type_of
 
 ours: Any = drop_in
 NEW, PAIR = "__gradwrap_new__", "__gradwrap_pair__"
@@ -47,19 +47,19 @@ SYMBOLS: dict[type[ast.operator], str] = {
 }
 
 
-def store(value: Any, held: tuple[Any], key: Any, view: str = "") -> Any:
+def store(value: Any, held: tuple[Any], key: Any, view: str | tuple[Any] = "") -> Any:
     """Run `holder[key] = value`; return a variable that replaces the holder, or None.
 
-    With `view`, run `holder.flat[key] = value` or the like.
+    With `view`, run `holder.flat[key] = value` or the like; with a key in a tuple,
+    `holder[first][key] = value`.
     """
     is_alone = _references(held) == ALONE
     (holder,) = held
     if is_alone and _is_exchanged(value, holder):
         made = ours.array(holder)
-        (getattr(made, view) if view else made)[key] = value
+        _part(made, view, value)[key] = value
         return made
-    if view:
-        holder = getattr(holder, view)
+    holder = _part(holder, view, value)
     if type_of(holder) is np.ndarray and holder.dtype.kind == "O":
         has_parts = bool(getattr(value, "ndim", 0)) or isinstance(value, SEQUENCE)
         if has_parts and not _is_of_element(key, holder):
@@ -74,17 +74,18 @@ def _is_of_element(key: Any, holder: Any) -> bool:
     return len(parts) == holder.ndim and all(isinstance(one, (int, np.integer)) for one in parts)
 
 
-def update_item(value: Any, held: tuple[Any], key: Any, symbol: str, view: str = "") -> Any:
+def update_item(
+    value: Any, held: tuple[Any], key: Any, symbol: str, view: str | tuple[Any] = ""
+) -> Any:
     """Run `holder[key] += value` or a similar update, as `store` does."""
     is_alone = _references(held) == ALONE
     (holder,) = held
     if is_alone and _is_exchanged(value, holder):
         made = ours.array(holder)
-        part = getattr(made, view) if view else made
+        part = _part(made, view, value)
         part[key] = getattr(operator, symbol)(part[key], value)
         return made
-    if view:
-        holder = getattr(holder, view)
+    holder = _part(holder, view, value)
     holder[key] = getattr(operator, f"i{symbol}")(holder[key], value)
     return None
 
@@ -108,16 +109,36 @@ def call(
     """
     is_alone = _references(held) == ALONE
     (holder,) = held
-    is_new = is_alone and (place != "first" or _writes(function))
+    may_write = place != "first" or _writes(function)
+    is_new = is_alone and may_write
     new = ours.array(holder) if is_new and _is_exchanged([args, more], holder) else None
     target = holder if new is None else new
     if key is not None:
-        target = target[key[0]]
+        value = [args, more] if may_write else None
+        target = element(target, key[0], value)
     if place == "out":
         return function(*args, out=target, **more), new
     if place == "first":
         return function(target, *args, **more), new
     return getattr(target, function)(*args, **more), new
+
+
+def _part(holder: Any, view: str | tuple[Any], value: Any) -> Any:
+    """Return the array that a value is stored into: the holder, a view of it, or an element."""
+    if isinstance(view, str):
+        return getattr(holder, view) if view else holder
+    return element(holder, view[0], value)
+
+
+def element(holder: Any, key: Any, value: Any) -> Any:
+    """Return `holder[key]`; exchange an array in a list or dictionary that is to hold a value."""
+    if not isinstance(holder, (LIST, DICT)):
+        return holder[key]
+    held = (holder[key],)
+    if _references(held) == ALONE and _is_exchanged(value, held[0]):
+        holder[key] = ours.array(held[0])
+        return holder[key]
+    return held[0]
 
 
 def _writes(function: Any) -> bool:
@@ -320,6 +341,9 @@ class Stores(ast.NodeTransformer):
         owner = target.value
         if self._is_view(owner):
             owner, more = owner.value, (*more, ast.Constant(owner.attr))
+        elif isinstance(owner, ast.Subscript):
+            first = ast.Tuple([_key(owner.slice)], ast.Load())
+            owner, more = owner.value, (*more, first)
         call = _call(function, value, _held(owner), _key(target.slice), *more)
         test = ast.Compare(
             ast.NamedExpr(ast.Name(NEW, ast.Store()), call), [ast.IsNot()], [ast.Constant(None)]
@@ -332,7 +356,9 @@ class Stores(ast.NodeTransformer):
     def _is_store(self, target: ast.expr) -> bool:
         if not isinstance(target, ast.Subscript):
             return False
-        return self._is_own(target.value) or self._is_view(target.value)
+        whole = target.value
+        is_part = isinstance(whole, ast.Subscript) and self._is_own(whole.value)
+        return is_part or self._is_own(whole) or self._is_view(whole)
 
     def _is_target(self, target: ast.expr) -> bool:
         """Tell if an expression is a holder, or a part of one that a key selects."""

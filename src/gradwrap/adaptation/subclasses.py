@@ -24,6 +24,7 @@ from gradwrap.adaptation.plain_values import HOLDERS, Holder, unheld
 from gradwrap.core.array.adapted import current_frame, subclass_views
 from gradwrap.core.array.objects import plain_instances
 from gradwrap.core.array.wrapping import wrap
+from gradwrap.core.levels.modes import entered
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, is_scalar, native
 from gradwrap.core.observing.callers import MARK
 from gradwrap.core.values.dynamic import TUPLE, attributes_of, type_of
@@ -545,7 +546,7 @@ def instance_of_plain(value: Any) -> Any:
     names = ("__array_ufunc__", "__array_wrap__", "__mul__")
     if all(getattr(kind, name) is getattr(NDARRAY, name) for name in names):
         return value
-    return held(wrap(np.array(value, subok=False)), kind, value)
+    return held(wrap(entered(np.array(value, subok=False))), kind, value)
 
 
 subclass_views.append(held)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradwrap.core.array.wrapping import wrap
+from gradwrap.core.levels.modes import is_traced, represented
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
 from gradwrap.core.library.backend import PYTHON_SCALARS
 from gradwrap.core.library.buffers import share
@@ -36,6 +38,7 @@ def asarray(
     cls = xp._class  # noqa: SLF001  shared with the core
     if isinstance(obj, AnyWrapper):
         found = obj
+        xp = obj.__array_namespace__() if is_traced() else xp  # that of the trace
         if device is not None and obj.device != device:
             found = found.to_device(device)
         if dtype is not None and obj.dtype != dtype:
@@ -53,9 +56,11 @@ def asarray(
     if type_of(obj) not in backend.plain_types:
         backend.check_type(type_of(obj))
     made = backend.xp.asarray(obj, dtype=dtype, device=device, copy=copy)
+    held = made
     if made is obj or getattr(made, "base", None) is not None:
         share(made)  # the caller can write to it
-    return cls._plain(made)
+        held = represented(made)
+    return cls._plain(made) if held is made else wrap(held)
 
 
 @composite("array")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.calls.annihilating import dual_kind
 from gradwrap.core.calls.forward import AnyDual, Dual
+from gradwrap.core.graph.alignment import check_labels_at, labels_in_forward_mode
 from gradwrap.core.levels.levels import inspecting, new_level
 from gradwrap.core.levels.wrapper import is_at, make_wrapper, snapshot
 from gradwrap.core.library.backend import is_array, is_floating, own_buffers, wrapper_class
@@ -79,7 +80,13 @@ def jvp(
     """
     level = new_level()
     entered = _entered(fun, primals, tangents, level)
-    returned = without_inner(run(fun, entered, {}), level)
+    try:
+        returned = without_inner(run(fun, entered, {}), level)
+    except BaseException:
+        labels_in_forward_mode.pop(level, None)
+        raise
+    if labels_in_forward_mode:
+        check_labels_at(level)
     out, aux = out_and_aux(name_of(fun), returned, has_aux)
     leaves, treedef = flatten(out)
     found = [_tangent_of(leaf, level) for leaf in leaves]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.calls.table_labels import labels_of_results
+from gradwrap.core.graph.alignment import check_labels, labels_of_results
 from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.linear import LinearMap
 from gradwrap.core.graph.memory import latest_op, note_memory
@@ -24,7 +24,6 @@ from gradwrap.errors import (
     NonScalarOutputError,
     NotAnArrayError,
 )
-from gradwrap.transforms.alignment import check_labels
 from gradwrap.transforms.argnums import described, name_of, selected
 from gradwrap.transforms.arguments import Tracked, given_to, unwrapped, without_inner
 from gradwrap.transforms.running import run
@@ -70,7 +69,8 @@ class Recording:
         }
         self.out: Any = without_inner(run(fun, entered, named), self.level)
         if labels_of_results:
-            check_labels(self.out, self.level)
+            leaves, _ = flatten(self.out)
+            check_labels(leaf._node for leaf in leaves if is_at(leaf, self.level))
 
     def _hold(self, backend: Backend, array: Any) -> Any:
         """Protect an argument against later writes by its owner, and return it."""

@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.array.steered import check_steered, found_at
 from gradwrap.core.graph.memory import note_memory
-from gradwrap.core.levels.levels import begin_differentiating, end_differentiating
+from gradwrap.core.levels.levels import (
+    begin_differentiating,
+    end_differentiating,
+    is_differentiating,
+)
 from gradwrap.core.observing.arithmetic import PLACE
 from gradwrap.core.observing.callers import (
     caller_of,
@@ -15,6 +19,7 @@ from gradwrap.core.observing.callers import (
     noted_elsewhere,
     remedy,
 )
+from gradwrap.core.observing.changed import changed, put_right
 from gradwrap.core.observing.results import check_caught
 from gradwrap.core.observing.tracebacks import shorten
 from gradwrap.errors import GradwrapError, TrackedAttributeError, TrackedCodeError
@@ -106,6 +111,8 @@ def run(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) ->
     finally:
         end_differentiating(token)
         listening.end(begun)
+        if changed and not is_differentiating():
+            put_right()
     if noted_elsewhere[0] is not elsewhere:
         noted.set(noted_elsewhere[0])
     if noted.get() is not before:
@@ -125,8 +132,11 @@ def _note_package(error: GradwrapError) -> None:
 
 
 def _overlooked(error: BaseException | None) -> GradwrapError | None:
-    """Return the gradwrap error that C code ignored until a later call raised a SystemError."""
-    while isinstance(error, SystemError):
+    """Return the gradwrap error that another error was raised from.
+
+    A package may do so, and Python where C code ignores an error until a later call.
+    """
+    while error is not None:
         error = error.__cause__
         if isinstance(error, GradwrapError):
             return type(error)(str(error))

@@ -42,6 +42,13 @@ def _planes(r: Any) -> Any:
 ROOTS = np.array([0.3, -0.5]), np.array([0.4, 0.2, 0.7])
 
 
+TIMES = np.arange(5.0) * 0.3
+
+
+def _state_space(r: Any) -> Any:
+    return r.normal(2, 2) - np.eye(2), r.normal(2, 1), r.normal(1, 2), r.normal(1, 1)
+
+
 SAMPLES: dict[str, Any] = {
     **each("signal", "convolve correlate oaconvolve", _two),
     "signal.fftconvolve": lambda r: [*_two(r), call(r.normal(3, 4), r.normal(3, 2), axes=1)],
@@ -207,5 +214,20 @@ SAMPLES: dict[str, Any] = {
     "signal.find_peaks": lambda r: [call(r.normal(12), height=-5)],
     "signal.peak_prominences": lambda r: [
         call(np.array([0.1, 1.0, 0.3, 2.0, 0.2, 0.7, 0.0]), np.array([1, 3, 5]))
+    ],
+    "signal.lsim": lambda r: [
+        call(_state_space(r), r.normal(5), T=TIMES),
+        call(_state_space(r), r.normal(5, 1), T=TIMES + 0.2, X0=np.array([0.3, 0.1]), interp=False),
+        call(([1.0, 0.4], [1.0, 0.7, 2.0]), r.normal(5), T=TIMES),
+        call(_state_space(r), None, T=TIMES, X0=np.array([0.3, 0.1])),
+    ],
+    "signal.step": lambda r: [
+        call(_state_space(r), X0=np.array([0.3, 0.1]), T=TIMES),
+        call(([0.4], [0.8, 1.7]), T=TIMES),
+        call((np.array([0.3]), np.array([-0.4, -2.0]), 1.3), T=TIMES),
+    ],
+    "signal.impulse": lambda r: [
+        call(_state_space(r), T=TIMES),
+        call(([0.4], [0.8, 1.7]), X0=np.array([0.2]), T=TIMES),
     ],
 }

@@ -327,12 +327,15 @@ class Entry:
 
         own = partial(self.library.engine, plainly=True)
         try:
-            program, family = of_all_turns(found, Budget(), at_unseen(own, mismatch, precisions_of))
-            pairs = zip(family.sizes.short, family.actual, strict=True)
-            with_checkpoints(program, self.target.memory * min(n / whole for n, whole in pairs))
-            is_chosen = self.engine == self.target.engine
-            make = self.library.chosen(self.target.engine, self.target.make) if is_chosen else own
-            at_point(family, program, make, mismatch, precisions_of, FARTHER)
+            with _without_collector():
+                compared = at_unseen(own, mismatch, precisions_of)
+                program, family = of_all_turns(found, Budget(), compared)
+                pairs = zip(family.sizes.short, family.actual, strict=True)
+                with_checkpoints(program, self.target.memory * min(n / whole for n, whole in pairs))
+                is_chosen = self.engine == self.target.engine
+                chosen = self.library.chosen(self.target.engine, self.target.make)
+                make = chosen if is_chosen else own
+                at_point(family, program, make, mismatch, precisions_of, FARTHER)
         except (Declined, Unsupported):
             return False
         return family.is_in_order
@@ -483,6 +486,11 @@ class Entry:
         precisions = precisions_of(one)
         self.precisions = [*map(max, precisions, self.precisions or precisions)]
         self.constants.append(self._named(constants_of(one, other), one.readers, call.fixed))
+        for index in one.sealed | other.sealed:
+            constant = self.constants[-1][index]
+            if constant.by_reference and self.surroundings is not None:
+                self.surroundings.watch_content(constant.name, constant.array)
+                self.kept_as = None  # a later process would not know what to compare
         with _without_collector():
             self.program, executable, self.notes = self._built(call, one.results)
         self.executable = self._with_floats(executable, one.floats)
@@ -490,7 +498,7 @@ class Entry:
             self.notes.append(f"traced in full, since its loops cannot be extrapolated: {why}")
 
     def _first_trace(self, call: Call) -> Traced:
-        """Trace until the turns of a loop tell that it will take more than `FIRST` operations."""
+        """Trace until the turns of a loop tell that it will take too many operations."""
         from gradwrap.compiler.extrapolating.sizes import Foreseeing
 
         assert self.surroundings is not None
@@ -498,7 +506,7 @@ class Entry:
             tape = Tape(self.library, most=FIRST)
             # a backward pass has at least as many operations
             is_gradient = differentiated(self.target.function) is not None
-            around = Foreseeing(self.surroundings, tape, FIRST // (1 + is_gradient))
+            around = Foreseeing(self.surroundings, tape, FIRST, 1 + is_gradient)
             try:
                 return self._trace(call, None, FIRST, around, tape)
             except TooLong:
@@ -533,7 +541,7 @@ class Entry:
         assert self.surroundings is not None
         subject = Subject(
             *(self.target.function, self.surroundings, call.leaves, call.treedef, call.given),
-            *(self.library, self.names, call.fixed),
+            *(self.library, self.names, call.fixed, self.engine),
         )
         own = partial(self.library.engine, plainly=True)
         with _without_collector():
@@ -578,6 +586,8 @@ class Entry:
         around: Foreseeing | None = None,
         tape: Tape | None = None,
     ) -> Traced:
+        tape = tape or Tape(call.library, None if first is None else first.tape, most)
+        tape.seals = call.library.name == "numpy"
         return trace(
             *(self.target.function, call.leaves, call.treedef, call.given),
             around or self.surroundings,

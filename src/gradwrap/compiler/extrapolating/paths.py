@@ -2,22 +2,32 @@
 
 A branch that only a late turn takes may have no effect on one comparison: a recurrence that
 converges forgets it. So the run at full size must take no step that the short runs do not take.
-To follow each step takes long. Code whose branches have all been seen is not followed again.
+To follow each step takes long. Code whose branches have all been seen is not followed again, and a
+run is not followed at all where no other code can run.
 """
 
 from __future__ import annotations
 
 import dis
+import functools
 import sys
 from _thread import get_ident
 from contextlib import contextmanager
 from itertools import count
+from types import CellType, CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator
-    from types import CodeType, FrameType
+import numpy as np
 
+from gradwrap.compiler.ir.program import NDARRAY
+from gradwrap.core.observing.code import named_module
+from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Generator, Iterable
+    from types import FrameType
+
+    IsUsers = Callable[[str], bool]
     Step = tuple[CodeType, int, int]
     """A piece of code, and two of its places that followed each other."""
 
@@ -42,6 +52,42 @@ def covered(steps: set[Step]) -> set[CodeType]:
     }
 
 
+def can_run_other(
+    objects: Iterable[Any], steps: set[Step], known: Collection[CodeType], is_users: IsUsers
+) -> bool:
+    """Tell if code of the user's may run that is not known, given all objects that it can reach.
+
+    `steps` are those of the runs so far. Objects that may lead to functions unseen count, and so
+    do the user's classes, whose methods run without being named.
+    """
+    waiting = {code for code, _, _ in steps}
+    for one in objects:
+        kind = type_of(one)
+        if kind is FUNCTION:
+            if is_users(str(one.__globals__.get("__name__") or "")):
+                waiting.add(one.__code__)
+        elif kind is TUPLE or kind is LIST:
+            if any(isinstance(part, np.ufunc) for part in one):  # it may call a function
+                return True
+        elif kind is NDARRAY:
+            if one.dtype.hasobject:
+                return True
+        elif kind not in (CellType, functools.partial) and not _is_ours(kind):
+            return True
+    while waiting:
+        code = waiting.pop()
+        if code not in known:
+            return True
+        waiting.update(part for part in code.co_consts if type_of(part) is CODE)
+    return False
+
+
+def _is_ours(kind: type[Any]) -> bool:
+    return named_module(kind).startswith("gradwrap.")
+
+
+FUNCTION: type[Any] = FunctionType
+CODE: type[Any] = CodeType
 JUMPS = {
     number
     for number in (*dis.hasjrel, *dis.hasjabs)
@@ -52,7 +98,7 @@ JUMPS = {
 
 @contextmanager
 def paths(
-    is_users: Callable[[str], bool],
+    is_users: IsUsers,
     known: Collection[CodeType] = (),
     count: Callable[[], None] | None = None,
 ) -> Generator[set[Step]]:

@@ -21,6 +21,7 @@ from gradwrap.compiler.extrapolating.sizes import (
     Declined,
     Shortened,
     Sizes,
+    further,
 )
 from gradwrap.compiler.extrapolating.walk import (
     ARRAY,
@@ -62,8 +63,7 @@ class Lengths(NamedTuple):
     """The lengths at which a function is traced."""
 
     base: int
-    """The shortest length. It is no power of two, by which a mean would divide exactly, so that
-    its program would be simpler."""
+    """The shortest length."""
     step: int
     """The step between lengths."""
     cuts: tuple[bool, ...]
@@ -87,7 +87,7 @@ class Lengths(NamedTuple):
 
     def is_less(self, lengths: Sequence[int]) -> bool:
         """Tell if the actual lengths are long enough."""
-        most = self.base + (FURTHEST + 1) * self.step
+        most = further(self.base, self.step, FURTHEST + 1)
         return self.base <= LIMIT or all(most <= length for length in lengths)
 
 
@@ -132,6 +132,8 @@ class Subject(NamedTuple):
     names: tuple[str, ...]
     fixed: Sequence[Any]
     """The arrays among the arguments that are no inputs."""
+    engine: str
+    """The engine that runs the program."""
 
     @property
     def inputs(self) -> list[Any]:
@@ -268,16 +270,18 @@ class Family:
 
     def point(self, offset: Sequence[int]) -> tuple[int, ...]:
         """Return the lengths that are a given number of steps above the shortest ones."""
-        return tuple(b + self.lengths.step * o for b, o in zip(self._start, offset, strict=True))
+        step = self.lengths.step
+        return tuple(further(b, step, o) for b, o in zip(self._start, offset, strict=True))
 
     @property
     def unseen(self) -> list[tuple[int, ...]]:
         """Return two points that are not traced."""
-        count = len(self._start)
-        far = self.point([FURTHEST - i % 2 for i in range(count)])
+        count, step = len(self._start), self.lengths.step
+        near = self.point([3 + i % 2 for i in range(count)])
+        far = tuple(n + step * (FURTHEST - 3 - 2 * (i % 2)) for i, n in enumerate(near))
         if any(map(operator.gt, far, self.actual)):  # arguments may be shorter
             far = self.point([4 - i % 2 for i in range(count)])
-        return [self.point([3 + i % 2 for i in range(count)]), far]
+        return [near, far]
 
     def cut_leaves(self) -> list[Any]:
         """Return the leaves of the arguments at the current lengths."""
@@ -445,7 +449,8 @@ class Family:
             self._check_inputs(program)
             if self._padding:
                 count = self._operations(point) if self._operations else None
-                if not is_worthwhile(program, self._padding, LONGEST_TRACE, count):
+                engine = self.subject.engine
+                if not is_worthwhile(program, self._padding, LONGEST_TRACE, count, engine):
                     raise Unprofitable
         program.notes = [with_numbers(text, numbers(point)) for text, numbers in self._notes]
         return program

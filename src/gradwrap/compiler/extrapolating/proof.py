@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.extrapolating.paths import covered, paths
+from gradwrap.compiler.extrapolating.paths import can_run_other, covered, paths
 from gradwrap.compiler.extrapolating.points import inputs_of, itself, run
 from gradwrap.compiler.extrapolating.sizes import Declined, TooSlow, timed
 from gradwrap.core.values.dynamic import type_of
@@ -16,6 +17,7 @@ from gradwrap.transforms.reverse import differentiated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from gradwrap.compiler.engines.register import Executable
     from gradwrap.compiler.extrapolating.points import Family, Found, Subject
@@ -31,6 +33,8 @@ SECONDS = 1.0
 """The most time that a comparison at full size may take."""
 LEAST, PART = 0.1, 0.5
 """It may take so many seconds, or this part of the time of the first call until then."""
+FOLLOWED = 3.0
+"""The time of a run whose steps are followed, by that of one whose steps are not."""
 FAR = 8.0
 """A run is left out that must take so many times too long, by a short one with followed steps."""
 OTHER_PATHS = "a late turn takes another branch"
@@ -68,10 +72,10 @@ def at_point(
     subject, point = family.subject, family.sizes.short
     leaves = changed(family.cut_leaves(), subject.given, seed)
     began = time.perf_counter()
-    with paths(subject.surroundings.is_users) as taken:
+    with new_paths(family) as taken:
         wanted, _ = flatten(run(subject, leaves, family.around()))
     longer = max(whole / near for whole, near in zip(family.actual, point, strict=True))
-    family.seconds = (time.perf_counter() - began) * longer
+    family.seconds = max(family.seconds, (time.perf_counter() - began) * longer)
     family.paths |= taken
     given = inputs_of(leaves, subject.given)
     try:
@@ -82,6 +86,19 @@ def at_point(
     family.is_in_order &= all(one.flags.c_contiguous for one in wanted if np.ndim(one))
     if problem:
         raise Declined(f"at lengths {point}, its program gives {problem}")
+
+
+def new_paths(family: Family) -> AbstractContextManager[set[Any]]:
+    """Collect the steps of a run that may be new; none if all code has taken all its branches."""
+    is_users = family.subject.surroundings.is_users
+    return paths(is_users, covered(family.paths)) if is_followed(family) else nullcontext(set())
+
+
+def is_followed(family: Family) -> bool:
+    """Tell if a run may take steps that the runs so far did not take."""
+    surroundings, known = family.subject.surroundings, covered(family.paths)
+    objects = [one for one, _ in surroundings.objects()]
+    return can_run_other(objects, family.paths, known, surroundings.is_users)
 
 
 def changed(leaves: Sequence[Any], given: Sequence[bool], seed: int) -> list[Any]:
@@ -149,7 +166,7 @@ def in_a_direction(
             total += float(np.sum(slope * step))
             size += float(np.sum((slope * step) ** 2))
     try:
-        with paths(family.subject.surroundings.is_users, covered(family.paths)) as taken:
+        with new_paths(family) as taken:
             above = float(of.fun(*moved[0]))
         below = float(of.fun(*moved[1]))
     except Exception:  # noqa: BLE001  the function is compared as it is called
@@ -231,7 +248,8 @@ def in_full(
 ) -> str | None:
     """Compare the program with the function at full size, on changed arguments.
 
-    `mismatch` may run the function again, to see how far its results move.
+    `mismatch` may run the function again, to see how far its results move. `seconds` are those of
+    a run whose steps are followed.
 
     Returns
     -------
@@ -240,13 +258,13 @@ def in_full(
     subject = found.family.subject
     if found.family.seconds > FAR * seconds:
         return None
+    seconds /= 1.0 if is_followed(found.family) else FOLLOWED
     leaves = changed(subject.leaves, subject.given, 2)
     surroundings = subject.surroundings
     function, entered = surroundings.with_arrays(leaves, itself, timed(seconds))
     args, kwargs = unflatten(subject.treedef, entered)
     try:
-        known = covered(found.family.paths)
-        with np.errstate(all="ignore"), paths(surroundings.is_users, known) as taken:
+        with np.errstate(all="ignore"), new_paths(found.family) as taken:
             wanted, _ = flatten(function(*args, **kwargs))
         results = call(*inputs_of(leaves, subject.given))
     except TooSlow:

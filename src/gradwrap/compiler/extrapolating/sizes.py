@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import math
 import operator
 import sys
 import time
@@ -26,6 +25,9 @@ SHORT = 12
 """The greatest length that stays as it is where loops of loops are looked for."""
 NEAR = 3
 """Lengths that differ by at most so much share a parameter, such as `n` and `n - 1`."""
+FEW, LONGER = 80, 2
+"""Loops of at most so many turns may take so many times as many operations: to trace all turns
+takes less time than to trace some short loops, and to compare them."""
 BETWEEN = 6
 """The distance between the short lengths of two parameters."""
 
@@ -62,6 +64,19 @@ class Computing(Protocol):
     def turns(self, whole: range) -> Any:
         """Return the indices of a loop."""
         ...
+
+
+def further(length: int, step: int, count: int) -> int:
+    """Return the length that is some steps above a length.
+
+    Powers of two are left out: a mean would divide by them exactly, so that its program would be
+    simpler. Lengths of loops of loops, which are short, follow each other.
+    """
+    for _ in range(count + 1):
+        while step > 1 and length & (length - 1) == 0:
+            length += step
+        length += step
+    return length - step
 
 
 class Sizes:
@@ -112,9 +127,10 @@ class Sizes:
     def close(self, base: int, step: int, between: int) -> tuple[int, ...]:
         """Choose the shortest lengths, ordered as the actual ones; refuse further parameters."""
         self.is_open = False
-        for place, number in enumerate(np.argsort(self.actual, kind="stable").tolist()):
+        order: list[int] = np.argsort(self.actual, kind="stable").tolist()
+        for place, number in enumerate(order):
             least = base + -(-between // step) * step * place
-            self.short[number] = least + (self.actual[number] - least) % step
+            self.short[number] = further(least + (self.actual[number] - least) % step, step, 0)
         return tuple(self.short)
 
     def shape(self, shape: Sequence[int]) -> tuple[int, ...]:
@@ -228,11 +244,14 @@ def timed(seconds: float) -> dict[str, Any]:
 class Foreseeing:
     """The surroundings of a function, in a trace that its first turns tell to be too long."""
 
-    def __init__(self, surroundings: Surroundings, tape: Tape, most: int) -> None:
+    def __init__(self, surroundings: Surroundings, tape: Tape, most: int, part: int) -> None:
         self._whole: Surroundings = surroundings
         self._tape: Tape = tape
         self._most: int = most
-        """The most operations until a loop ends."""
+        """The most operations of a trace."""
+        self._part: int = part
+        """The operations of a trace, by those until its loops end."""
+        self._are_few: bool = True
         self.replaces: bool = True
         self.sets_errors: bool = surroundings.sets_errors
         self.tells_same: bool = surroundings.tells_same
@@ -248,12 +267,17 @@ class Foreseeing:
 
     def _watched(self, turns: range) -> Iterator[int]:
         self.is_used = True
-        instrs = self._tape.instrs
-        start = len(instrs)
-        most = self._most - start if len(turns) > SHORT else math.inf
+        instrs, start = self._tape.instrs, len(self._tape.instrs)
+        is_short = len(turns) <= SHORT
+        self._are_few &= len(turns) <= FEW
+        most = self._most * (LONGER if self._are_few else 1)
         for number, turn in enumerate(turns):
-            if number > NEAR and (len(instrs) - start) * len(turns) > most * number:
-                raise self._tape.too_long()
+            if number > NEAR and not is_short:
+                more = (len(instrs) - start) * len(turns)
+                if more > (most // self._part - start) * number:
+                    raise self._tape.too_long()
+                if self._are_few:
+                    self._tape.most = most
             yield turn
 
 

@@ -19,15 +19,17 @@ LARGEST = 1 << 26
 OVERHEAD, EAGER, TRACING = 1e-6, 1e-5, 3e-4
 """The seconds that an operation takes in a program, in an eager call, and in a first call that
 traces all turns."""
-ELEMENT = 5e-10
-"""The seconds that an element takes."""
+ELEMENT, BY_NUMPY = 5e-10, 7e-9
+"""The seconds that an element takes in a kernel, and in a call of NumPy with a new array."""
 MASKED = 1.5
 """The time of an element beside a mask, by one without."""
 CALLS = 1000
 """The number of later calls whose time counts beside that of a first call."""
 
 
-def is_worthwhile(program: Program, padding: float, most: int, traced: int | None = None) -> bool:
+def is_worthwhile(
+    program: Program, padding: float, most: int, traced: int | None = None, engine: str = "numpy"
+) -> bool:
     """Tell if a program with whole axes saves more time than it takes.
 
     Without it, all turns would be traced at the first call, if they have `most` operations at most;
@@ -37,7 +39,8 @@ def is_worthwhile(program: Program, padding: float, most: int, traced: int | Non
     if any(_bytes(program, step) > LARGEST for step in program.root.body):
         return False
     count = operations(program.root.body) if traced is None else traced
-    more = ELEMENT * elements(program, program.root.body) * (MASKED - 1 / padding)
+    element = BY_NUMPY if engine == "numpy" else ELEMENT
+    more = element * elements(program, program.root.body) * (MASKED - 1 / padding)
     saved = TRACING / CALLS if count <= most else EAGER - OVERHEAD
     return more <= saved * count
 

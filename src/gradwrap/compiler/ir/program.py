@@ -509,7 +509,8 @@ def copy(x: Any, order: Any = "K", /) -> Any:
 
 def item(whole: Any, index: int | str, /) -> Any:
     """Return one output of an operation with several, or an attribute that comes with them."""
-    return np.asarray(getattr(whole, index))[()] if isinstance(index, str) else whole[index]
+    found = getattr(whole, index) if isinstance(index, str) else whole[index]
+    return np.asarray(found)[()] if isinstance(index, str) or type(found) is bool else found
 
 
 def choice(condition: Any, one: Any, other: Any, /) -> Any:

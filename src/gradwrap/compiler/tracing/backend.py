@@ -8,7 +8,7 @@ flat sequence of NumPy operations.
 from __future__ import annotations
 
 import math
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -164,15 +164,21 @@ LIBRARIES = frozenset({*ARRAYS, "optree", ""})
 """The packages to which wrappers show their own class."""
 
 
+@lru_cache(maxsize=4096)
+def _is_librarys(module: str) -> bool:
+    return package_of(module) in LIBRARIES
+
+
 def _shown_class(wrapper: Any) -> type[Any]:
     """Return the class that `isinstance` sees: for user code, the class in the eager run."""
-    frame: FrameType | None = frame_of(1)
-    while frame is not None and module_of(frame) == "abc":
-        frame = frame.f_back
-    is_users = frame is not None and package_of(module_of(frame)) not in LIBRARIES
     value = wrapper._value
-    if is_users and wrapper._node is None and isinstance(value, Tracer):
-        return type_of(value.value)
+    if wrapper._node is None and issubclass(type_of(value), Tracer):
+        frame: FrameType | None = frame_of(1)
+        module = ""
+        while frame is not None and (module := module_of(frame)) == "abc":
+            frame = frame.f_back
+        if frame is not None and not _is_librarys(module):
+            return type_of(value.value)
     return type_of(wrapper)
 
 

@@ -31,7 +31,7 @@ from gradwrap.compiler.tracing.tape import (
 from gradwrap.compiler.tracing.tracer import Tracer
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import current_watch, differentiating
-from gradwrap.core.levels.modes import foreign_calls, new_arrays
+from gradwrap.core.levels.modes import foreign_calls, new_arrays, outer_arrays
 from gradwrap.core.levels.wrapper import AnyWrapper, make_wrapper
 from gradwrap.core.library.buffers import PACKAGE
 from gradwrap.core.observing.holders import parts_held
@@ -94,6 +94,8 @@ class Traced(NamedTuple):
     """The arrays of the surroundings: copies made when they were used."""
     originals: dict[int, Any]
     """By constant: the original array, if its content is still the same."""
+    sealed: frozenset[int]
+    """The constants whose values code has looked into."""
     readers: dict[int, str | None]
     """By constant: the module that used it first; None for a rule."""
     leaves: tuple[Any, ...]
@@ -161,6 +163,11 @@ def _tracing(tape: Tape) -> Generator[None]:
         tape.made.add(constant.index)
         return constant.__copy__()
 
+    def outer(array: Any) -> Any:
+        """Return a caller's array of floats as a tracer, which is read at each call."""
+        is_own = type(array) is tape.library.kind and array.dtype.kind in "fc"
+        return tape.entered(array) if is_own else array
+
     def perform(function: Any, name: str, args: Any, kwargs: Any) -> Any:
         """Call a function of another package; on tracers the call is recorded as one operation."""
         is_named = name in NAMES or name.startswith(OPAQUE) or _is_found(name)
@@ -186,11 +193,13 @@ def _tracing(tape: Tape) -> Generator[None]:
 
     token = current.set(tape)
     outside = new_arrays.set(enter)
+    around = outer_arrays.set(outer)
     before = foreign_calls.set(perform)
     try:
         yield
     finally:
         foreign_calls.reset(before)
+        outer_arrays.reset(around)
         new_arrays.reset(outside)
         current.reset(token)
 
@@ -281,6 +290,7 @@ def trace(
         tuple(inputs),
         tape.constants,
         tape.originals(),
+        frozenset(tape.sealed),
         tape.readers,
         tuple(leaf for leaf, _ in found),
         tree,

@@ -18,6 +18,7 @@ from gradwrap.compiler.ir.layout import order_of
 from gradwrap.compiler.ir.operations import OPERATIONS
 from gradwrap.compiler.ir.program import (
     NDARRAY,
+    OPAQUE,
     Guard,
     Instr,
     Ref,
@@ -87,6 +88,30 @@ class Layout:
         room = np.empty(sum(map(abs, spans)) + self.dtype.itemsize, np.uint8)
         start = -sum(min(span, 0) for span in spans)
         return NDARRAY(self.shape, self.dtype, room, start, self.strides)
+
+
+PYTHONS: dict[type[Any], Any] = {float: np.float64, int: np.int64, bool: np.bool_}
+"""The numbers of Python that functions return, and NumPy's that stand for them in a program."""
+
+
+class AsNumber:
+    """A function that returns a number of Python, which is one of NumPy's in a program."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def number(self, found: Any) -> Any:
+        """Return NumPy's number for one of Python's."""
+        return PYTHONS[type_of(found)](found)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.number(self.function(*args, **kwargs))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AsNumber) and self.function == other.function
+
+    def __hash__(self) -> int:
+        return hash((AsNumber, self.function))
 
 
 class Library:
@@ -189,7 +214,7 @@ class Tape:
 
     def __init__(self, library: Library, first: Tape | None = None, most: int = MOST) -> None:
         self.library: Library = library
-        self._most = most
+        self.most: int = most
         """The most operations of this trace."""
         self._first = first
         """The tape of an earlier run on the same arguments. Where this run repeats it, instructions
@@ -213,6 +238,12 @@ class Tape:
         self.quiet: set[str] = set()
         self.made: set[int] = set()
         """The values that depend on no argument and on no array of the surroundings."""
+        self.seals: bool = False
+        """Whether code may look into arrays of the surroundings, which are then compared."""
+        self.sealed: set[int] = set()
+        """The constants that code has looked into, or into what is computed from them."""
+        self._fixed: dict[int, Instr] = {}
+        """By result: the operations on constants alone."""
         self._asked: int = 0
         self.watch: Watch | None = None
         """Gives the lengths that user code sees, in a run whose numbers know those of full size."""
@@ -229,7 +260,7 @@ class Tape:
     def too_long(self) -> Unhandled:
         """Record that the trace would be too long."""
         self.is_too_long = not self.refused
-        return self.refuse(f"it performs more than {self._most} operations")
+        return self.refuse(f"it performs more than {self.most} operations")
 
     # Values ---------------------------------------------------------------------------------------
 
@@ -300,15 +331,36 @@ class Tape:
     def is_made(self, index: int) -> bool:
         """Tell if a value is the same in each call, computed from new arrays and literals.
 
-        Code may look into such a value, unless the run stands for a longer one.
+        Code may look into such a value, unless the run stands for a longer one. If the tape seals
+        constants, they count as well, since each call compares those that code has looked into.
         """
         if self.watch is not None:
             return False
         for step in self.instrs[self._asked :]:
             if not step.is_opaque and self.made.issuperset(step.reads):
                 self.made.add(step.out)
+            elif self.seals and not step.is_opaque and all(map(self._is_fixed, step.reads)):
+                self._fixed[step.out] = step
         self._asked = len(self.instrs)
+        if self.seals and self._is_fixed(index):
+            self._seal(index)
         return index in self.made
+
+    def _is_fixed(self, index: int) -> bool:
+        return index in self.made or index in self.constants or index in self._fixed
+
+    def _seal(self, index: int) -> None:
+        """Note the constants that a value is computed from; each call compares them now."""
+        waiting = [index]
+        while waiting:
+            one = waiting.pop()
+            if one in self.made:
+                continue
+            self.made.add(one)
+            if one in self._fixed:
+                waiting += self._fixed[one].reads
+            else:
+                self.sealed.add(one)
 
     def originals(self) -> dict[int, Any]:
         """Return the arrays of the surroundings that have not changed since their first use."""
@@ -370,7 +422,17 @@ class Tape:
         perform = self.library.performing(fn, name)
         keyed = {key: mapped(v, self.real) for key, v in kw.items()} if kw else {}
         result = perform(*real, **keyed)
-        return self.enter(fn, name, recorded, keywords, result, args)
+        kind = type_of(result)
+        if kind not in PYTHONS or (kind is bool and any(part is None for part in recorded)):
+            return self.enter(fn, name, recorded, keywords, result, args)
+        fn, name = AsNumber(fn), f"{OPAQUE}{name.rpartition('.')[2]}"
+        made = self.enter(fn, name, recorded, keywords, fn.number(result), args)
+        return self._handed_out(result, made)
+
+    def _handed_out(self, number: Any, made: Any) -> Any:
+        """Return what code gets for a number of Python: a float is traced, others are compared."""
+        kind = type_of(number)
+        return made if kind is float else kind(self.look(kind.__name__, made, number))
 
     def repeated(
         self, fn: Any, name: str, recorded: Any, keywords: Any, args: tuple[Any, ...] = ()
@@ -403,7 +465,7 @@ class Tape:
         args: tuple[Any, ...] = (),
     ) -> Any:
         """Record an operation that has been performed; return its result as tracers."""
-        if len(self.instrs) >= self._most:
+        if len(self.instrs) >= self.most:
             raise self.too_long()
         if self.errors is not None and modes() != self.errors:
             self._note_errors(self.errors)
@@ -467,7 +529,8 @@ class Tape:
         known = attributes_of(result)
         fields = {key: one for key, one in known.items() if not isinstance(one, FIXED)}
         kept: dict[Any, Any] = {
-            i: np.int64(part) if type_of(part) is int else part for i, part in enumerate(result)
+            i: PYTHONS[type_of(part)](part) if type_of(part) in (int, bool) else part
+            for i, part in enumerate(result)
         }
         kept |= {key: np.asarray(one)[()] for key, one in fields.items()}
         if not all(isinstance(part, (self.library.kind, NUMBER)) for part in kept.values()):
@@ -480,7 +543,9 @@ class Tape:
         for i, part in kept.items():
             made = self.new(part)
             self.instrs.append(Instr(item, "item", (whole, i), (), made.index, True, line))
-            parts.append(self._measured(made) if OPERATIONS[name].by_values else made)
+            made = self._measured(made) if OPERATIONS[name].by_values else made
+            is_truth = isinstance(i, int) and type_of(result[i]) is bool
+            parts.append(self._handed_out(result[i], made) if is_truth else made)
         kind, count = type_of(result), len(result)
         if not fields:
             return kind(*parts) if hasattr(kind, "_fields") else kind(parts)

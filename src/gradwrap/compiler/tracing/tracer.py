@@ -311,6 +311,8 @@ class Tracer(Recorded):
     def __getattr__(self, name: str) -> Any:
         if name not in METHODS:
             if hasattr(NDARRAY, name) and not name.startswith("__"):
+                if self.tape.is_made(self.index):
+                    return getattr(self.__array__(), name)
                 raise self.tape.refuse(f"it uses the attribute {name} of arrays. Fix: {KEEP}")
             raise AttributeError(f"a traced array has no attribute {name!r}")
         return partial(self._call, name)

@@ -11,7 +11,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from gradwrap.core.array import protocol
-from gradwrap.core.array.adapted import adapted_caller, formatted, warn_of_text
+from gradwrap.core.array.adapted import adapted_caller, formatted, rounded, warn_of_text
 from gradwrap.core.array.attributes import Attributes
 from gradwrap.core.array.conversions import Conversions
 from gradwrap.core.array.display import Displayed, shown
@@ -233,8 +233,10 @@ class Variable(
             return f"Variable({text}, requires_grad=True)"
         return f"Variable({text}, grad_fn={self.grad_fn!r})"
 
-    def __round__(self, ndigits: int = 0) -> Any:
-        return self.round(ndigits)
+    def __round__(self, ndigits: int | None = None) -> Any:
+        made = self.round(ndigits or 0)
+        # `round(x)` is a whole number; other decimals are noted where arrays are rounded
+        return made if ndigits is None or ndigits else rounded(self, made)
 
     def __str__(self) -> str:
         frame = adapted_caller()

@@ -1,25 +1,22 @@
-"""The labels of results of operations with plain tables, for a check when a transform ends.
+"""The labels of results of operations with plain tables, for a check before a derivative is taken.
 
 A wrapper has no labels. So they are kept beside the nodes, and arrays that come from tables with
-other labels are not combined by position without a word (`gradwrap.transforms.alignment`).
+other labels are not combined by position without a word (`gradwrap.core.graph.alignment`).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
+from gradwrap.core.graph.alignment import labels_in_forward_mode, labels_of_results
 from gradwrap.core.graph.node import Node
 from gradwrap.core.levels.wrapper import AnyWrapper, layers
 from gradwrap.core.library.labelled import labels_of
 from gradwrap.core.observing.callers import current_place
-from gradwrap.errors import TrackedValueError
+from gradwrap.core.values.space import Tangent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-labels_of_results: WeakKeyDictionary[Any, tuple[Any, ...]] = WeakKeyDictionary()
-"""The labels of results of operations with plain tables, and the places in code, by their nodes."""
 
 
 def tables_in(arrays: Sequence[Any]) -> dict[int, Any]:
@@ -51,21 +48,17 @@ def note_product(result: Any, table: Any, *, swapped: bool) -> None:
 
 
 def note_labels(result: Any, axes: Sequence[Any]) -> None:
-    """Remember the labels of the axes of a result, or None for an axis, for `check_labels`."""
-    for layer in layers(result):
-        if type(layer._node) is Node and len(axes) == layer.ndim:
-            place = current_place()
-            labels_of_results[layer._node] = tuple(
-                None if axis is None else (axis, place) for axis in axes
-            )
+    """Remember the labels of the axes of a result, or None for an axis, for a later check.
 
-
-def out_of_line(op: str, *places: Any) -> TrackedValueError:
-    """Make the error for an operation of arrays that come from tables with other labels."""
-    named = " and ".join(dict.fromkeys(str(place) for place in places if place is not None))
-    return TrackedValueError(
-        f"{op} combines arrays that were made with two tables{named and f' ({named})'}. They have "
-        "other labels, or the same ones in another order: the tables' library would put equal "
-        "labels together, and arrays go by position. Fix: bring the tables into one order before "
-        "the call (other.reindex(table.index)), or pass .to_numpy() of each to go by position."
-    )
+    They are kept beside its nodes, or where it has none, for the transforms of its tangents.
+    """
+    place = current_place()
+    noted = tuple(None if axis is None else (axis, place) for axis in axes)
+    found = [layer._node for layer in layers(result) if len(axes) == layer.ndim]
+    nodes = [node for node in found if type(node) is Node]
+    for node in nodes:
+        labels_of_results[node] = noted
+    if not nodes:
+        for node in found:
+            if isinstance(node, Tangent):
+                labels_in_forward_mode.setdefault(node.meta.level, []).append(noted)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.graph.alignment import check_labels, labels_of_results
 from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.grad_fn import install
 from gradwrap.core.graph.memory import latest_op, note_memory
@@ -130,6 +131,8 @@ def _run(
         _root(index, output, gradient, create_graph)
         for index, (output, gradient) in enumerate(zip(outputs, gradients, strict=True))
     ]
+    if labels_of_results:
+        check_labels(node for node, _ in roots)
     targets = None if inputs is None else {variable._node for variable in inputs}
     keep = create_graph if retain_graph is None else retain_graph
     # the recording of a pass does not depend on the caller's mode

@@ -31,6 +31,12 @@ new_arrays: ContextVar[Callable[[Any], Any] | None] = ContextVar(
 """What a wrapper of a new array is to hold in its place, while a function is traced."""
 
 
+outer_arrays: ContextVar[Callable[[Any], Any] | None] = ContextVar(
+    "gradwrap_outer_arrays", default=None
+)
+"""What a wrapper of a caller's array is to hold in its place, while a function is traced."""
+
+
 foreign_calls: ContextVar[Callable[..., Any] | None] = ContextVar(
     "gradwrap_foreign_calls", default=None
 )
@@ -83,9 +89,11 @@ def is_traced() -> bool:
 def untraced() -> Generator[None]:
     """Run code outside of the trace, on values that are no part of it."""
     outside, before = new_arrays.set(None), foreign_calls.set(None)
+    around = outer_arrays.set(None)
     try:
         yield
     finally:
+        outer_arrays.reset(around)
         foreign_calls.reset(before)
         new_arrays.reset(outside)
 
@@ -93,6 +101,12 @@ def untraced() -> Generator[None]:
 def entered(array: Any) -> Any:
     """Return a new array that may be written to; a trace returns its stand-in."""
     enter = new_arrays.get()
+    return array if enter is None else enter(array)
+
+
+def represented(array: Any) -> Any:
+    """Return an array that the caller can write to; a trace returns its stand-in."""
+    enter = outer_arrays.get()
     return array if enter is None else enter(array)
 
 

@@ -242,7 +242,7 @@ def highest_level(values: Iterable[Any]) -> int:
     """Return the highest level of the wrappers in containers, or `UNTRACKED`."""
     highest = UNTRACKED
     for value in values:
-        if isinstance(value, CONTAINERS):
+        if not isinstance(value, AnyWrapper) and isinstance(value, CONTAINERS):
             highest = max((highest, *map(level_of, _leaves(value))))
         else:
             highest = max(highest, level_of(value))

@@ -14,7 +14,7 @@ from gradwrap.scipy.classes import Class
 from gradwrap.scipy.dispatching import Constant
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Adjoint, ArrayApi, AxisLinear, Formula, formula
-from gradwrap.scipy.rules import filter_design
+from gradwrap.scipy.rules import filter_design, responses
 from gradwrap.scipy.rules.convolving import convolved
 from gradwrap.scipy.rules.extending import extended, neighbours, odd, windows
 from gradwrap.scipy.rules.matrices import native_of, solved
@@ -515,4 +515,5 @@ NONE = [
         )
     ),
 ]
-register([*CONVOLUTIONS, *FILTERS, *SPECTRA, *REPRESENTATIONS, *API, *NONE, *filter_design.ROWS])
+MODULES = [*filter_design.ROWS, *responses.ROWS]
+register([*CONVOLUTIONS, *FILTERS, *SPECTRA, *REPRESENTATIONS, *API, *NONE, *MODULES])

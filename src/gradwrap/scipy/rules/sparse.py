@@ -1,15 +1,13 @@
 """The rows of `scipy.sparse`: matrices with tracked arrays, and matrices of tracked elements.
 
-The positions of the elements are data. Functions that only move elements (`vstack`, `tril`,
-`S[0]`) are SciPy's own: they are called on matrices that hold the indices of the elements.
+The positions of the elements are data. Functions that only move elements (`vstack`, `tril`) are
+SciPy's own: they are called on matrices that hold the numbers of the elements.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-import operator
-from abc import ABC
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +17,6 @@ import scipy.sparse
 from gradwrap.core.levels.modes import called
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
-from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import are_plain, holds_variable
 from gradwrap.scipy.classes import Class, meta_of
@@ -30,288 +27,33 @@ from gradwrap.scipy.products import parts_of
 from gradwrap.scipy.rules.matrices import like_columns
 from gradwrap.scipy.solving import as_array, as_dense, attached, data_of, is_tracer, plain
 from gradwrap.scipy.table import Row, register
+from gradwrap.scipy.tracked_matrix import (
+    BASES,
+    BUILDING,
+    FORMS,
+    TrackedMatrix,
+    assembled,
+    become_tracked,
+    canonical,
+    elements_of,
+    taken_from,
+    tracked,
+    values_of,
+    with_data,
+)
 from gradwrap.transforms.implicit import custom_linear_solve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
 LINALG: Any = import_module("scipy.sparse.linalg")
-BASES: tuple[Any, ...] = (scipy.sparse.sparray, scipy.sparse.spmatrix)
-FORMS = ("bsr", "coo", "csc", "csr", "dia")
-
-
-class TrackedMatrix:
-    """A sparse matrix of tracked elements, whose positions are data.
-
-    It has the arithmetic, products and sums of SciPy's matrices. The differentiable functions of
-    `scipy.sparse` and `scipy.sparse.linalg` take it.
-    """
-
-    __array_ufunc__ = None  # so that `array @ matrix` asks this class
-    ndim = 2
-
-    def __init__(self, made: Any, data: Any, places: Any = None) -> None:
-        self.made = made
-        """SciPy's matrix of the same values. In a trace, it has NaN in place of traced values."""
-        if places is None:
-            coordinates = scipy.sparse.coo_array(made)
-            places = coordinates.row, coordinates.col
-        rows, columns = (np.asarray(one) for one in places)
-        self.rows: NDArray[Any] = rows
-        self.columns: NDArray[Any] = columns
-        self.data = data
-        self.shape: tuple[int, int] = tuple(made.shape)
-
-    @property
-    def nnz(self) -> int:
-        """Return the number of stored elements."""
-        return int(self.made.nnz)
-
-    @property
-    def format(self) -> str:
-        """Return the name of the format."""
-        return str(self.made.format)
-
-    @property
-    def dtype(self) -> Any:
-        """Return the dtype of the elements."""
-        return self.made.dtype
-
-    # Products
-
-    def __matmul__(self, other: Any) -> Any:
-        """Multiply this matrix by an array or a matrix."""
-        if isinstance(other, (TrackedMatrix, *BASES)):
-            return _matrix_product(self, other)
-        m, count = self.shape[0], len(self.rows)
-        taken = as_array(other)[self.columns]
-        weights = self.data if taken.ndim == 1 else self.data[:, None]
-        gather = scipy.sparse.csr_array((np.ones(count), (self.rows, np.arange(count))), (m, count))
-        made = product(gather, weights * taken)
-        return self._valued("product", lambda: self.made @ plain(as_array(other)), made)
-
-    def __rmatmul__(self, other: Any) -> Any:
-        """Multiply an array or a matrix by this matrix."""
-        if isinstance(other, BASES):
-            return _matrix_product(other, self)
-        return (self.T @ as_array(other).T).T
-
-    def dot(self, other: Any) -> Any:
-        """Multiply by an array, a matrix or a number."""
-        return self @ other if np.ndim(other) else self * other
-
-    # Arithmetic of elements
-
-    def __add__(self, other: Any) -> Any:
-        """Add a matrix, or a dense array, which makes the sum dense."""
-        if isinstance(other, (TrackedMatrix, *BASES)):
-            made = self.made + _structure(other)
-            data, places = _elements(other)
-            joined = [
-                np.concatenate([one, two])
-                for one, two in zip((self.rows, self.columns), places, strict=True)
-            ]
-            return TrackedMatrix(made, np.concatenate([self.data, data]), joined)
-        if np.ndim(plain(other)) == 0:
-            if isinstance(other, AnyWrapper) or other:
-                raise NoRuleError(
-                    "A sparse matrix and a number that is not zero have no sum. "
-                    "Fix: .toarray() + number."
-                )
-            return self
-        return self.toarray() + other
-
-    __radd__ = __add__
-
-    def __neg__(self) -> Any:
-        """Change the sign."""
-        return self * -1.0
-
-    def __sub__(self, other: Any) -> Any:
-        """Subtract a matrix or a dense array."""
-        return self + (-1 * other)
-
-    def __rsub__(self, other: Any) -> Any:
-        """Subtract this matrix from a matrix or a dense array."""
-        return (-self) + other
-
-    def multiply(self, other: Any) -> Any:
-        """Multiply by a number, an array, or a matrix, element by element."""
-        if isinstance(other, TrackedMatrix):
-            raise NoRuleError(
-                "Two matrices of tracked elements have no product by elements. Fix: one .toarray()."
-            )
-        if isinstance(other, BASES):
-            matrix: Any = other
-            factors: Any = np.asarray(matrix.tocsr()[self.rows, self.columns]).reshape(-1)
-        elif np.ndim(plain(other)) == 0:
-            factors = other
-        else:
-            factors = np.broadcast_to(as_array(other), self.shape)[self.rows, self.columns]
-        data = self.data * factors
-        made = scipy.sparse.coo_array((_values(data), (self.rows, self.columns)), self.shape)
-        return TrackedMatrix(_like(self.made, made), data, (self.rows, self.columns))
-
-    def __mul__(self, other: Any) -> Any:
-        """Multiply as SciPy's class does: `@` for a matrix, element by element for an array."""
-        if isinstance(self.made, scipy.sparse.spmatrix) and np.ndim(plain(other)):
-            return self @ other
-        return self.multiply(other)
-
-    def __rmul__(self, other: Any) -> Any:
-        """Multiply from the left."""
-        if isinstance(self.made, scipy.sparse.spmatrix) and np.ndim(plain(other)):
-            return other @ self
-        return self.multiply(other)
-
-    def __truediv__(self, other: Any) -> Any:
-        """Divide by a number."""
-        return self.multiply(1.0 / other)
-
-    def power(self, n: Any) -> Any:
-        """Raise each element to a power."""
-        whole = self.canonical()
-        made = whole.made.power(n)
-        return TrackedMatrix(made, whole.data**n, (whole.rows, whole.columns))
-
-    # Comparisons of elements, which have no derivative
-
-    def _compared(self, name: str, other: Any) -> Any:
-        if is_tracer(plain(self.data)):
-            raise NoRuleError(
-                "Elements of a sparse matrix cannot be compared in a trace. Fix: .toarray()."
-            )
-        other = other.made if isinstance(other, TrackedMatrix) else plain(other)
-        return getattr(operator, name)(self.made, other)
-
-    def __eq__(self, other: object) -> Any:
-        return self._compared("eq", other)
-
-    def __ne__(self, other: object) -> Any:
-        return self._compared("ne", other)
-
-    def __lt__(self, other: Any) -> Any:
-        return self._compared("lt", other)
-
-    def __gt__(self, other: Any) -> Any:
-        return self._compared("gt", other)
-
-    def __le__(self, other: Any) -> Any:
-        return self._compared("le", other)
-
-    def __ge__(self, other: Any) -> Any:
-        return self._compared("ge", other)
-
-    def __hash__(self) -> int:
-        return object.__hash__(self)
-
-    # Sums and parts
-
-    def sum(self, axis: Any = None) -> Any:
-        """Sum over all elements, or along an axis."""
-        if axis is None:
-            total = np.sum(self.data)
-        elif axis in (0, -2):
-            total = self.T @ np.ones(self.shape[0])
-        else:
-            total = self @ np.ones(self.shape[1])
-        return self._valued("sum", lambda: self.made.sum(axis), total)
-
-    def mean(self, axis: Any = None) -> Any:
-        """Return the mean of all elements, or along an axis."""
-        count = self.shape[0] * self.shape[1] if axis is None else self.shape[axis]
-        return self.sum(axis) / count
-
-    def diagonal(self, k: int = 0) -> Any:
-        """Return a diagonal."""
-        on = np.flatnonzero(self.columns - self.rows == k)
-        value = self.made.diagonal(k)
-        at = self.rows[on] if k >= 0 else self.columns[on]
-        gather = scipy.sparse.csr_array((np.ones(len(on)), (at, on)), (len(value), len(self.rows)))
-        return self._valued("diagonal", lambda: value, product(gather, self.data))
-
-    def _valued(self, name: str, value: Callable[[], Any], made: Any) -> Any:
-        """Return SciPy's value with the derivative of a formula; a trace takes the formula's."""
-        if is_tracer(plain(made)):
-            return made
-        return attached(f"sparse {name}", value(), {(): made})
-
-    def trace(self, offset: int = 0) -> Any:
-        """Return the sum of a diagonal."""
-        return np.sum(self.diagonal(offset))
-
-    def toarray(self) -> Any:
-        """Return the matrix as a dense array."""
-        return self @ np.eye(self.shape[1])
-
-    todense = toarray
-
-    def canonical(self) -> TrackedMatrix:
-        """Sum the elements at the same position."""
-        flat = self.rows.astype(np.int64) * self.shape[1] + self.columns
-        places, numbers = np.unique(flat, return_inverse=True)
-        if len(places) == len(flat):
-            return self
-        count = len(flat)
-        gather = scipy.sparse.csr_array(
-            (np.ones(count), (numbers, np.arange(count))), (len(places), count)
-        )
-        at = np.divmod(places, self.shape[1])
-        return TrackedMatrix(self.made, product(gather, self.data), at)
-
-    def __getitem__(self, key: Any) -> Any:
-        """Return an element, rows, columns, or a part."""
-        return _moved(lambda matrix: matrix.tocsr()[key], self.made.tocsr()[key], self)
-
-    # Forms
-
-    @property
-    def T(self) -> TrackedMatrix:  # noqa: N802  SciPy's name
-        """Return the transpose."""
-        return TrackedMatrix(self.made.T, self.data, (self.columns, self.rows))
-
-    def transpose(self) -> TrackedMatrix:
-        """Return the transpose."""
-        return self.T
-
-    def asformat(self, format: str | None, copy: bool = False) -> TrackedMatrix:
-        """Return the matrix in another format."""
-        made = self.made.asformat(format, copy=copy)
-        return TrackedMatrix(made, self.data, (self.rows, self.columns))
-
-    def copy(self) -> TrackedMatrix:
-        """Return a copy."""
-        return self.asformat(self.format)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("to") and name[2:] in (*FORMS, "dok", "lil"):
-            return lambda copy=False: self.asformat(name[2:], copy)
-        if name.startswith("__") or not hasattr(self.made, name):
-            raise AttributeError(f"{type(self.made).__name__!r} object has no attribute {name!r}")
-        raise NoRuleError(
-            f"A scipy.sparse matrix of tracked elements has no .{name}. Fix: use its products and "
-            "sums, .T, .toarray(), or scipy.sparse.linalg.spsolve."
-        )
-
-
-class _TrackedArray(ABC, TrackedMatrix):
-    """A tracked matrix with the memory layout of SciPy's arrays, so that they can be converted."""
-
-
-def _like(made: Any, other: Any) -> Any:
-    """Convert a matrix to the kind (array or matrix) and format of another."""
-    is_matrix = isinstance(made, scipy.sparse.spmatrix)
-    form: Any = made
-    return (scipy.sparse.coo_matrix(other) if is_matrix else other).asformat(form.format)
 
 
 def _plain_matrix(A: Any) -> Any:
     """Return the matrix of the same values for SciPy."""
-    if isinstance(A, TrackedMatrix) and is_tracer(plain(A.data)):
-        data = np.asarray(plain(A.data))  # refused unless they are the same in each call
-        return _like(A.made, scipy.sparse.coo_array((data, (A.rows, A.columns)), A.shape))
+    if isinstance(A, TrackedMatrix) and is_tracer(plain(A.elements()[0])):
+        constant = A.mapped(lambda data: np.asarray(plain(data)))  # refused unless it is constant
+        return constant.made
     return _structure(A)
 
 
@@ -320,65 +62,26 @@ def _structure(A: Any) -> Any:
     return A.made if isinstance(A, TrackedMatrix) else plain(A)
 
 
-def _values(value: Any) -> Any:
-    """Return the values of variables in nested containers, NaN for those of a trace."""
-    return map_leaves(_value, plain(value))
-
-
-def _value(leaf: Any) -> Any:
-    return np.full(leaf.shape, np.nan, leaf.dtype) if is_tracer(leaf) else leaf
-
-
-def _elements(matrix: Any) -> tuple[Any, tuple[Any, Any]]:
-    """Return the elements of a matrix, and their rows and columns."""
-    if isinstance(matrix, TrackedMatrix):
-        return matrix.data, (matrix.rows, matrix.columns)
-    coordinates = scipy.sparse.coo_array(matrix)
-    return coordinates.data, (coordinates.row, coordinates.col)
-
-
-def _matrix_product(one: Any, other: Any) -> TrackedMatrix:
-    """Multiply two sparse matrices, as the products of all pairs of matching elements."""
-    made = _structure(one) @ _structure(other)
-    (x, (rows, inner)), (y, (outer, columns)) = _elements(one), _elements(other)
-    order = np.argsort(outer, kind="stable")
-    first = np.searchsorted(outer[order], inner, side="left")
-    count = np.searchsorted(outer[order], inner, side="right") - first
-    left = np.repeat(np.arange(len(inner)), count)
-    ends = np.cumsum(count)
-    right = order[np.arange(len(left)) - np.repeat(ends - count, count) + np.repeat(first, count)]
-    return TrackedMatrix(made, x[left] * y[right], (rows[left], columns[right]))
-
-
 # Functions that move elements ---------------------------------------------------------------------
 
 
-def _moved(function: Callable[..., Any], made: Any, *matrices: Any) -> Any:
-    """Apply a function that only moves elements to tracked matrices.
+def _moved(function: Callable[..., Any], *matrices: Any) -> Any:
+    """Apply a function that only moves elements to matrices, of which some are tracked.
 
-    It is called on matrices that hold the index of each element.
+    It is called on matrices that hold the number of each element.
     """
-    parts: list[Any] = []
-    numbered: list[Any] = []
+    parts: list[Any] = [np.zeros(1, bool)]
+    numbers: list[Any] = []
     total = 1
     for matrix in matrices:
-        whole = matrix.canonical() if isinstance(matrix, TrackedMatrix) else matrix
-        part, places = _elements(whole)
-        numbers = np.arange(total, total + len(places[0]))
-        total += len(numbers)
-        parts.append(part)
-        numbered.append(scipy.sparse.coo_array((numbers, places), whole.shape))
-    data: Any = np.concatenate(parts)
-    found = function(*numbered)
-    if isinstance(found, BASES):
-        coordinates: Any = scipy.sparse.coo_array(found)
-        kept = np.flatnonzero(coordinates.data)
-        places = coordinates.row[kept], coordinates.col[kept]
-        return TrackedMatrix(made, data[coordinates.data[kept] - 1], places)
-    numbers = np.asarray(found)
-    values = np.concatenate([np.zeros(1), data])[numbers]
-    part = np.reshape(values, np.shape(made))
-    return part if is_tracer(plain(part)) else attached("sparse part", made, {(): part})
+        elements, positions = elements_of(canonical(matrix))
+        count = np.arange(total, total + len(positions[0]))
+        total += len(count)
+        parts.append(elements)
+        numbers.append(scipy.sparse.coo_array((count, positions), shape=matrix.shape))
+    found = function(*numbers)
+    taken: Any = np.concatenate(parts)
+    return taken_from(taken, found) if isinstance(found, BASES) else taken[np.asarray(found)]
 
 
 def _matrices_in(value: Any) -> list[Any]:
@@ -407,22 +110,47 @@ def _moving(name: str) -> Any:
 
     def composed(*args: Any, **kwargs: Any) -> Any:
         native = scipys(f"sparse.{name}")
-        matrices = _matrices_in(args)
-        values = iter([_structure(one) for one in matrices])
-        made = native(*_replaced(args, values), **kwargs)
-        return _moved(
-            lambda *numbered: native(*_replaced(args, iter(numbered)), **kwargs), made, *matrices
-        )
+        kinds = [_as_kind_of(one) for one in _matrices_in(args)]
+
+        def move(*numbers: Any) -> Any:
+            given = (kind(one) for kind, one in zip(kinds, numbers, strict=True))
+            return native(*_replaced(args, given), **kwargs)
+
+        return _moved(move, *_matrices_in(args))
 
     return composed
 
 
+def _is_matrix(made: Any) -> bool:
+    return isinstance(made, scipy.sparse.spmatrix)
+
+
+def _as_kind_of(matrix: Any) -> Any:
+    """Return SciPy's class of a matrix."""
+    kind = "matrix" if _is_matrix(_structure(matrix)) else "array"
+    return getattr(scipy.sparse, f"{matrix.format}_{kind}")
+
+
 def _kron(A: Any, B: Any, format: Any = None) -> Any:
-    made = scipys("sparse.kron")(_structure(A), _structure(B), format)
-    (x, (i, j)), (y, (k, l)) = _elements(A), _elements(B)
+    form = scipys("sparse.kron")(_as_kind_of(A)(np.ones((1, 1))), _structure(B), format)
+    (x, (i, j)), (y, (k, l)) = elements_of(A), elements_of(B)
     m, n = B.shape
-    places = [(one[:, None] * size + two).reshape(-1) for one, two, size in ((i, k, m), (j, l, n))]
-    return TrackedMatrix(made, np.reshape(x[:, None] * y, (-1,)), places)
+    at = [(one[:, None] * size + two).reshape(-1) for one, two, size in ((i, k, m), (j, l, n))]
+    return assembled(
+        np.reshape(x[:, None] * y, (-1,)),
+        tuple(at),
+        (A.shape[0] * m, A.shape[1] * n),
+        form.format,
+        is_matrix=_is_matrix(form),
+    )
+
+
+def _kron_sum(A: Any, B: Any, format: Any = None) -> Any:
+    kron = dispatcher("sparse.kron")
+    first = kron(scipy.sparse.eye_array(B.shape[0]), A)
+    found = first + kron(B, scipy.sparse.eye_array(A.shape[0]))
+    value = scipys("sparse.kronsum")(_structure(A), _structure(B), format)
+    return found.asformat(value.format)
 
 
 def _diagonals(name: str) -> Any:
@@ -430,7 +158,6 @@ def _diagonals(name: str) -> Any:
 
     def composed(diagonals: Any, *args: Any, **kwargs: Any) -> Any:
         native = scipys(f"sparse.{name}")
-        made = native(_values(diagonals), *plain(args), **plain(kwargs))
         is_single = isinstance(diagonals, AnyWrapper) and diagonals.ndim == 1
         parts = [as_array(one) for one in ([diagonals] if is_single else diagonals)]
         sizes = [max(int(np.size(plain(one))), 1) for one in parts]
@@ -441,11 +168,8 @@ def _diagonals(name: str) -> Any:
         ]
         kwargs = {key: value for key, value in kwargs.items() if key != "dtype"}
         found = native(numbers[0] if is_single else numbers, *plain(args), **plain(kwargs))
-        coordinates = scipy.sparse.coo_array(found)
-        kept = np.flatnonzero(coordinates.data)
-        data = np.concatenate([np.reshape(one, (-1,)) for one in parts])
-        taken = data[coordinates.data[kept].astype(int) - 1]
-        return TrackedMatrix(made, taken, (coordinates.row[kept], coordinates.col[kept]))
+        taken = np.concatenate([np.zeros(1, bool), *(np.reshape(one, (-1,)) for one in parts)])
+        return taken_from(taken, found)
 
     return composed
 
@@ -467,30 +191,26 @@ def _rows_on_diagonals(
 def _tracked(native: Any, args: Any, kwargs: Any) -> TrackedMatrix:
     """Make a matrix of tracked elements from a constructor's arguments."""
     given = args[0] if args else kwargs["arg1"]
+    dtype = kwargs.get("dtype")
     if isinstance(given, TrackedMatrix):
-        return TrackedMatrix(native(given.made), given.data, (given.rows, given.columns))
+        made = native((1, 1))
+        elements, positions = given.elements()
+        elements = elements if dtype is None else elements.astype(dtype)
+        return assembled(elements, positions, given.shape, made.format, is_matrix=_is_matrix(made))
     if isinstance(given, AnyWrapper):
         places = np.nonzero(data_of(given))
-        made = native(plain(given), *plain(args[1:]), **plain(kwargs))
-        return TrackedMatrix(made, given[places], places)
+        made = native(np.zeros(given.shape), *plain(args[1:]), **plain(kwargs))
+        elements = given[places] if dtype is None else given[places].astype(dtype)
+        at = (np.zeros_like(places[0]), *places)[-len(made.shape) :]
+        return assembled(elements, at, made.shape, made.format, is_matrix=_is_matrix(made))
     data, *rest = given
     data, rest = as_array(data), [_as_indices(one) for one in plain(rest)]
-    made = native((_values(data), *rest), *plain(args[1:]), **plain(kwargs))
-    if len(rest) == 1 and made.format in ("coo", "csr", "csc"):
-        return TrackedMatrix(made, data, rest[0])
-    if len(rest) == 2 and made.format in ("csr", "csc"):
-        indices, starts = (np.asarray(one) for one in rest)
-        outer = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        return TrackedMatrix(
-            made, data, (outer, indices) if made.format == "csr" else (indices, outer)
-        )
-    # each element has a place of its own: read it from a matrix of the elements' numbers
-    numbers = np.reshape(np.arange(1, data.size + 1), data.shape)
-    options = {key: value for key, value in plain(kwargs).items() if key != "dtype"}
-    numbered: Any = scipy.sparse.coo_array(native((numbers, *rest), *plain(args[1:]), **options))
-    kept = np.flatnonzero(numbered.data)
-    taken = np.reshape(data, (-1,))[numbered.data[kept] - 1]
-    return TrackedMatrix(made, taken, (numbered.row[kept], numbered.col[kept]))
+    data = data if dtype is None else data.astype(dtype)
+    made = native((values_of(data), *rest), *plain(args[1:]), **plain(kwargs))
+    if len(rest) == 1 and made.format not in ("coo", "dia"):  # the elements and their positions
+        return assembled(data, rest[0], made.shape, made.format, is_matrix=_is_matrix(made))
+    template = with_data(made, np.ones(made.data.shape))  # also where an element is zero
+    return TrackedMatrix(template, data[tuple(map(slice, made.data.shape))])
 
 
 def _as_indices(value: Any) -> Any:
@@ -528,10 +248,7 @@ def _matrix_class(native: Any) -> Any:  # noqa: C901  the parts of one class
         @staticmethod
         def _take_over(made: Any, *args: Any, **kwargs: Any) -> None:
             """Convert an uninitialized object of SciPy's class to a matrix of tracked elements."""
-            found = _tracked(native, args, kwargs)
-            is_array = issubclass(native, scipy.sparse.sparray)
-            made.__class__ = _TrackedArray if is_array else TrackedMatrix
-            vars(made).update(vars(found))
+            become_tracked(made, _tracked(native, args, kwargs))
 
         @classmethod
         def from_scipy(cls, matrix: Any) -> Any:
@@ -543,9 +260,7 @@ def _matrix_class(native: Any) -> Any:  # noqa: C901  the parts of one class
 
         def _as_tracked(self) -> TrackedMatrix:
             """Return a tracked matrix with the constant elements of this one."""
-            made = self._as_native()
-            data, places = _elements(made)
-            return TrackedMatrix(made, data, places)
+            return tracked(self._as_native())
 
         def __matmul__(self, other: Any) -> Any:
             if isinstance(other, TrackedMatrix):
@@ -578,7 +293,7 @@ def _matrix_class(native: Any) -> Any:  # noqa: C901  the parts of one class
     for name in REVERSED:
         if name != "multiply" and hasattr(native, name):
             setattr(Matrix, name, binary(name))
-    for form in (*FORMS, "dok", "lil"):
+    for form in (*FORMS, *BUILDING):
         setattr(Matrix, f"_{form}_container", property(_container(native, form)))
     if issubclass(native, scipy.sparse.spmatrix):
         Matrix.__mul__ = lambda self, other: (
@@ -597,7 +312,7 @@ def _container(native: Any, form: str) -> Any:
     name = f"{form}_{kind}"
 
     def container(_: Any) -> Any:
-        is_ours = form in FORMS
+        is_ours = form in (*FORMS, "lil")
         return dispatcher(f"sparse.{name}") if is_ours else getattr(scipy.sparse, name)
 
     return container
@@ -788,13 +503,49 @@ def _factorized(A: Any) -> Any:
 
 
 def _norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
-    if ord not in (None, "fro", "f") or axis is not None:
-        raise NoRuleError(
-            "scipy.sparse.linalg.norm has no derivative with ord= or axis=. Fix: np.linalg.norm "
-            "of .toarray()."
-        )
+    is_along: bool = axis is not None and np.ndim(axis) == 0
     value = functools.partial(scipys("sparse.linalg.norm"), _structure(x), ord, axis)
-    return x._valued("linalg.norm", value, np.sqrt(np.sum(x.canonical().data ** 2)))
+    sizes = dispatcher("sparse.csr_array")(abs(x))
+    if ord == 2 and axis is None:
+        found = dispatcher("sparse.linalg.svds")(x, 1, return_singular_vectors=False)
+    elif ord in (None, "fro", "f") or (ord == 2 and axis is not None):
+        found = np.sqrt(sizes.power(2).sum(axis if is_along else None))
+    elif ord in (1, -1, np.inf, -np.inf) and axis is None:
+        sums = sizes.sum(axis=0 if abs(ord) == 1 else 1)
+        found = np.max(sums) if ord > 0 else np.min(sums)
+    elif ord == 1 and is_along:
+        found = sizes.sum(axis)
+    else:
+        raise NoRuleError(
+            f"scipy.sparse.linalg.norm has no derivative with ord={ord} and axis={axis}. "
+            "Fix: np.linalg.norm of .toarray()."
+        )
+    return x._valued("linalg.norm", value, found)
+
+
+def _dense(name: str) -> Callable[[Any], Any]:
+    """Return the rule of a function of a matrix, such as its inverse, by the dense matrix."""
+
+    def composed(A: Any) -> Any:
+        value = scipys(f"sparse.linalg.{name}")(_plain_matrix(A))
+        found = dispatcher(f"linalg.{name}")(A.toarray())
+        at = np.unravel_index(np.arange(A.shape[0] * A.shape[1]), A.shape)
+        elements = np.reshape(found, (-1,))
+        return assembled(elements, at, A.shape, value.format, is_matrix=_is_matrix(value))
+
+    return composed
+
+
+def _find(A: Any) -> Any:
+    places: list[Any] = []
+
+    def find(numbered: Any) -> Any:
+        *places[:], numbers = scipys("sparse.find")(numbered)
+        return numbers
+
+    elements = A.moved(find)
+    kept = np.flatnonzero(data_of(elements))
+    return (*(one[kept] for one in places), elements[kept])
 
 
 def _exponential_by_adjoint(g: Any, A: Any, traceA: Any) -> Any:
@@ -907,10 +658,10 @@ ORDERS = (
     *("maximum_bipartite_matching", "min_weight_full_bipartite_matching"),
     "reverse_cuthill_mckee",
 )
-QUESTIONS = ("issparse", "isspmatrix", *(f"isspmatrix_{form}" for form in FORMS))
+QUESTIONS = ("issparse", "isspmatrix", *(f"isspmatrix_{form}" for form in (*FORMS, *BUILDING)))
 CLASSES = [
     Row(f"sparse.{form}_{kind}", Class(_matrix_class))
-    for form in FORMS
+    for form in (*FORMS, "lil")
     for kind in ("array", "matrix")
 ]
 CLASSES_OF = frozenset(row.original for row in CLASSES)
@@ -918,7 +669,7 @@ SOLVERS = [
     Row(f"sparse.linalg.{name}", _OfMatrices(_solver(name)))
     for name in (
         *("bicg", "bicgstab", "cg", "cgs", "gcrotmk", "gmres", "lgmres", "minres", "qmr"),
-        *("spsolve", "tfqmr"),
+        *("spsolve", "spsolve_triangular", "tfqmr"),
     )
 ]
 MOVING = [
@@ -932,6 +683,12 @@ OTHERS = [
     *(Row(f"sparse.{name}", _OfMatrices(_asked(name), always=True)) for name in QUESTIONS),
     *(Row(f"sparse.csgraph.{name}", _OfMatrices(_of_graph(name))) for name in ORDERS),
     Row("sparse.kron", _OfMatrices(_kron)),
+    Row("sparse.kronsum", _OfMatrices(_kron_sum)),
+    Row("sparse.find", _OfMatrices(_find)),
+    *(
+        Row(f"sparse.linalg.{name}", _OfMatrices(_dense(name)), note="by the dense matrix")
+        for name in ("expm", "inv")
+    ),
     *(Row(f"sparse.{name}", _OfMatrices(_diagonals(name))) for name in ("diags", "diags_array")),
     Row("sparse.spdiags", _OfMatrices(_rows_on_diagonals)),
     Row("sparse.linalg.eigsh", _OfMatrices(_eigsh), symmetric="A", note="by the dense matrix"),

@@ -275,6 +275,10 @@ class Surroundings:
         """Return the name of an object that has changed, or ""."""
         return next((place.name or "globals" for place in self.places if not place.holds()), "")
 
+    def watch_content(self, name: str, array: Any) -> None:
+        """Compare the content of an array that code has looked into."""
+        self.places.append(watch.State(name, array, watch.content))
+
     def watch_caches(self) -> None:
         """Watch the results that functions under `functools.lru_cache` hold now."""
         self.places = [place for place in self.places if type_of(place) is not watch.Cached]

@@ -1,0 +1,876 @@
+"""Sparse matrices of tracked elements, whose positions are data.
+
+A matrix has the arrays of SciPy's class, in their order: `data` is tracked, and what says where the
+elements are (`indices`, `offsets`, ...) is SciPy's. Methods that only move elements are SciPy's
+own: they are called on a matrix that holds the numbers of the elements.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import itertools
+import operator
+import weakref
+from abc import ABC
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse
+
+from gradwrap.core.array.adapted import subclass_views
+from gradwrap.core.array.wrapping import wrap
+from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.observing.callers import current_caller
+from gradwrap.core.observing.changed import note_changed
+from gradwrap.core.values.dynamic import TUPLE, type_of
+from gradwrap.core.values.tree import map_leaves
+from gradwrap.errors import NoRuleError
+from gradwrap.scipy.kinds import product
+from gradwrap.scipy.solving import as_array, attached, data_of, is_tracer, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    Positions = tuple[Any, ...]
+    """The index of each element along each axis."""
+
+BASES: tuple[Any, ...] = (scipy.sparse.sparray, scipy.sparse.spmatrix)
+FORMS = ("bsr", "coo", "csc", "csr", "dia")
+"""The formats whose elements are an array, `data`."""
+BUILDING = ("dok", "lil")
+"""The formats that are filled element by element. They are kept as `coo` is."""
+OF_STRUCTURE = frozenset(
+    (
+        *("blocksize", "check_format", "col", "coords", "get_shape", "getformat", "getmaxprint"),
+        *("getnnz", "has_canonical_format", "has_sorted_indices", "indices", "indptr", "maxprint"),
+        *("offsets", "row"),
+    )
+)
+"""What SciPy's matrix tells of the positions of its elements."""
+OF_VALUES = frozenset(("argmax", "argmin", "count_nonzero", "nonzero"))
+"""What it tells in whole numbers that depend on the values."""
+MOVING = frozenset(("getcol", "getrow", "reshape", "sorted_indices", "swapaxes"))
+IN_PLACE = frozenset(("eliminate_zeros", "resize", "sort_indices", "sum_duplicates"))
+"""Methods that move elements, to a new matrix or in this one."""
+
+
+class TrackedMatrix:
+    """A sparse matrix of tracked elements, whose positions are data.
+
+    It has the arithmetic, products, sums and stores of SciPy's matrices. The differentiable
+    functions of `scipy.sparse` and `scipy.sparse.linalg` take it.
+    """
+
+    __array_ufunc__ = None  # so that `array @ matrix` asks this class
+
+    def __init__(self, template: Any, data: Any, format: str = "") -> None:
+        self._template = template
+        self._data = data
+        self._format = format or str(template.format)
+        self._stores: list[tuple[Any, Any]] = []
+        self._found: dict[int, Any] = {}
+
+    # What it is made of
+
+    @property
+    def data(self) -> Any:
+        """Return the stored elements, in the order of SciPy's class."""
+        if self._format in BUILDING:
+            raise NoRuleError(
+                f"A {self._format} matrix of tracked elements has no .data. Fix: .tocoo().data."
+            )
+        self._apply_stores()
+        return self._data
+
+    @data.setter
+    def data(self, data: Any) -> None:
+        data = as_array(data)
+        if data.shape != self.data.shape:
+            raise NoRuleError(
+                f"The elements of a sparse matrix have the shape {self.data.shape}; an array of "
+                f"shape {data.shape} was stored. Fix: make a new matrix."
+            )
+        self._data = data
+
+    @property
+    def made(self) -> Any:
+        """Return SciPy's matrix of the same values. A trace has NaN in place of its values."""
+        self._apply_stores()
+        made = with_data(self._template, values_of(self._data))
+        return made if made.format == self._format else made.asformat(self._format)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the number of rows and of columns."""
+        return tuple(map(int, self._template.shape))
+
+    @property
+    def ndim(self) -> int:
+        """Return the number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Return the number of stored elements."""
+        return self.nnz
+
+    @property
+    def nnz(self) -> int:
+        """Return the number of stored elements."""
+        self._apply_stores()
+        return int(self._template.nnz)
+
+    @property
+    def format(self) -> str:
+        """Return the name of the format."""
+        return self._format
+
+    @property
+    def dtype(self) -> Any:
+        """Return the dtype of the elements."""
+        return self._data.dtype
+
+    def elements(self) -> tuple[Any, Positions]:
+        """Return the elements, and their index along each axis."""
+        self._apply_stores()
+        slots, positions = slots_of(self._template)
+        flat = np.reshape(self._data, (-1,))
+        if len(slots) == flat.shape[0] and np.array_equal(slots, np.arange(len(slots))):
+            return flat, positions
+        return flat[slots], positions
+
+    def like(self, elements: Any, positions: Positions, shape: Any = None) -> TrackedMatrix:
+        """Return a matrix of this class with other elements, added up at equal positions."""
+        is_matrix = isinstance(self._template, scipy.sparse.spmatrix)
+        shape = self.shape if shape is None else shape
+        return assembled(elements, positions, shape, self._format, is_matrix=is_matrix)
+
+    def with_elements(self, data: Any) -> TrackedMatrix:
+        """Return a matrix with other elements at the same positions."""
+        return TrackedMatrix(self._template, data, self._format)
+
+    def moved(self, function: Callable[[Any], Any]) -> Any:
+        """Apply a function of SciPy's that only moves elements."""
+        source = self.canonical()
+        numbers = numbered(source._template)
+        found = function(numbers.asformat(self._format) if self._format in BUILDING else numbers)
+        taken = np.concatenate([np.zeros(1, self.dtype), np.reshape(source._data, (-1,))])
+        if isinstance(found, BASES):
+            return taken_from(taken, found)
+        return taken[np.asarray(found)]
+
+    def canonical(self) -> TrackedMatrix:
+        """Sum the elements at the same position."""
+        self._apply_stores()
+        if getattr(self._template, "has_canonical_format", True) or self._template.format != "coo":
+            return self
+        return self.like(*self.elements())
+
+    def _as_scipys(self, found: TrackedMatrix, function: Callable[[Any], Any]) -> TrackedMatrix:
+        """Bring a result to the format that SciPy's function has for this class."""
+        return found.asformat(function(_smallest(self)).format)
+
+    # Products
+
+    def __matmul__(self, other: Any) -> Any:
+        """Multiply this matrix by an array or a matrix."""
+        if is_sparse(other):
+            return matrix_product(self, other)
+        other = as_array(other)
+        elements, (*rows, columns) = self.elements()
+        taken = other[columns]
+        weights = elements if taken.ndim == 1 else elements[:, None]
+        if rows:
+            made = _gathered(weights * taken, rows[0], self.shape[0])
+        else:
+            made = np.sum(weights * taken, axis=0)
+        return self._valued("product", lambda: self.made @ plain(other), made)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        """Multiply an array or a matrix by this matrix."""
+        if isinstance(other, BASES):
+            return matrix_product(other, self)
+        return (self.T @ as_array(other).T).T
+
+    def dot(self, other: Any) -> Any:
+        """Multiply by an array, a matrix or a number."""
+        return self @ other if np.ndim(other) else self * other
+
+    # Arithmetic of elements
+
+    def __add__(self, other: Any) -> Any:
+        """Add a matrix, or a dense array, which makes the sum dense."""
+        if is_sparse(other):
+            (one, places), (two, others) = self.elements(), elements_of(other)
+            joined = tuple(np.concatenate(pair) for pair in zip(places, others, strict=True))
+            found = self.like(np.concatenate([one, two]), joined)
+            return self._as_scipys(found, lambda small: small + _smallest(other))
+        if np.ndim(plain(other)) == 0:
+            if isinstance(other, AnyWrapper) or other:
+                raise NoRuleError(
+                    "A sparse matrix and a number that is not zero have no sum. "
+                    "Fix: .toarray() + number."
+                )
+            return self
+        return self.toarray() + other
+
+    def __radd__(self, other: Any) -> Any:
+        """Add this matrix to a matrix or a dense array."""
+        return self._from_left(self + other, other, operator.add)
+
+    def _from_left(self, found: Any, other: Any, function: Callable[[Any, Any], Any]) -> Any:
+        if not is_sparse(other):
+            return found
+        return self._as_scipys(found, lambda small: function(_smallest(other), small))
+
+    def __neg__(self) -> Any:
+        """Change the sign."""
+        return self._as_scipys(self.with_elements(-self.stored_data()), operator.neg)
+
+    def __abs__(self) -> Any:
+        """Return the absolute value of each element."""
+        return self._as_scipys(self.mapped(np.abs), abs)
+
+    def __sub__(self, other: Any) -> Any:
+        """Subtract a matrix or a dense array."""
+        return self + (-1 * other)
+
+    def __rsub__(self, other: Any) -> Any:
+        """Subtract this matrix from a matrix or a dense array."""
+        return self._from_left((-self) + other, other, operator.sub)
+
+    def multiply(self, other: Any) -> Any:
+        """Multiply by a number, an array, or a matrix, element by element."""
+        if np.ndim(plain(other)) == 0 and not isinstance(other, TrackedMatrix):
+            return self.with_elements(self.stored_data() * other)
+        elements, positions = self.elements()
+        found = self.like(elements * self._factors(other, positions), positions)
+        factor = _smallest(other) if is_sparse(other) else np.ones((2, 2))
+        return self._as_scipys(found, lambda small: small.multiply(factor))
+
+    def _factors(self, other: Any, positions: Positions) -> Any:
+        """Return the elements of another matrix, or of an array, at some positions."""
+        if is_sparse(other) and tuple(other.shape) == self.shape:
+            whole = canonical(other)
+            elements, others = elements_of(whole)
+            keys, wanted = (numbers_of(p, self.shape) for p in (others, positions))
+            order = np.argsort(keys, kind="stable")
+            at = np.searchsorted(keys[order], wanted)
+            has = np.isin(wanted, keys)
+            numbers = np.zeros(len(wanted), np.int64)
+            numbers[has] = order[at[has]] + 1
+            return np.concatenate([np.zeros(1, elements.dtype), elements])[numbers]
+        dense = other.toarray() if is_sparse(other) else as_array(other)
+        return np.broadcast_to(dense, self.shape)[positions]
+
+    def __mul__(self, other: Any) -> Any:
+        """Multiply as SciPy's class does: `@` for a matrix, element by element for an array."""
+        if isinstance(self._template, scipy.sparse.spmatrix) and np.ndim(plain(other)):
+            return self @ other
+        return self.multiply(other)
+
+    def __imul__(self, other: Any) -> Any:
+        """Multiply by a number in place."""
+        if np.ndim(plain(other)):
+            return NotImplemented
+        if not isinstance(self.stored_data(), AnyWrapper):
+            self._data = wrap(self._data)
+        self._data *= other
+        return self
+
+    def __itruediv__(self, other: Any) -> Any:
+        """Divide by a number in place."""
+        return NotImplemented if np.ndim(plain(other)) else self.__imul__(1.0 / other)
+
+    def __rmul__(self, other: Any) -> Any:
+        """Multiply from the left."""
+        if isinstance(self._template, scipy.sparse.spmatrix) and np.ndim(plain(other)):
+            return other @ self
+        return self.multiply(other)
+
+    def __truediv__(self, other: Any) -> Any:
+        """Divide by a number or an array."""
+        return self.multiply(1.0 / as_array(other) if np.ndim(plain(other)) else 1.0 / other)
+
+    def __pow__(self, n: Any) -> Any:
+        """Raise each element to a power; for a matrix of SciPy, the matrix."""
+        if not isinstance(self._template, scipy.sparse.spmatrix):
+            return self.power(n)
+        if n != int(n) or n < 1:
+            raise NoRuleError(
+                f"A sparse matrix of tracked elements has no power {n}. Fix: whole powers from 1."
+            )
+        found = self
+        for _ in range(int(n) - 1):
+            found = found @ self
+        return found
+
+    def power(self, n: Any, dtype: Any = None) -> Any:
+        """Raise each element to a power."""
+        found = self._as_scipys(self.mapped(lambda data: data**n), lambda small: small.power(2))
+        return found if dtype is None else found.astype(dtype)
+
+    def maximum(self, other: Any) -> Any:
+        """Return the larger of two elements at each position."""
+        return self._larger(np.maximum, other)
+
+    def minimum(self, other: Any) -> Any:
+        """Return the smaller of two elements at each position."""
+        return self._larger(np.minimum, other)
+
+    def _larger(self, function: Any, other: Any) -> Any:
+        if np.ndim(plain(other)) == 0 and not isinstance(other, TrackedMatrix):
+            other = np.full(self.shape, other)  # refused if it is tracked
+        if not is_sparse(other):
+            return function(self.toarray(), other)
+        whole = self.canonical()
+        union = whole + 0 * canonical(other)
+        positions = union.elements()[1]
+        own = whole._factors(whole, positions)
+        found = self.like(function(own, self._factors(other, positions)), positions)
+        return self._as_scipys(found, lambda small: small.maximum(_smallest(other)))
+
+    def mapped(self, function: Callable[[Any], Any]) -> TrackedMatrix:
+        """Apply a function that keeps zeros to each element."""
+        whole = self.canonical()
+        return whole.with_elements(function(whole._data))
+
+    def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> TrackedMatrix:
+        """Convert the elements to another dtype."""
+        found = self.with_elements(self.stored_data().astype(dtype))
+        return self._as_scipys(found, lambda small: small.astype(dtype))
+
+    # Comparisons of elements, which have no derivative
+
+    def _refuse_traces(self, what: str) -> None:
+        if is_tracer(plain(self.stored_data())):
+            raise NoRuleError(
+                f"Elements of a sparse matrix cannot be {what} in a trace. Fix: .toarray()."
+            )
+
+    def _compared(self, name: str, other: Any) -> Any:
+        self._refuse_traces("compared")
+        other = other.made if isinstance(other, TrackedMatrix) else plain(other)
+        return getattr(operator, name)(self.made, other)
+
+    def __eq__(self, other: object) -> Any:
+        return self._compared("eq", other)
+
+    def __ne__(self, other: object) -> Any:
+        return self._compared("ne", other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compared("lt", other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compared("gt", other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compared("le", other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compared("ge", other)
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise NoRuleError(
+            "A sparse matrix of tracked elements was given to code that needs a plain array, and "
+            "its gradient would be lost. Fix: gradwrap.scipy.sparse in place of scipy.sparse, "
+            "gradwrap.adapting for code that you cannot edit, or .toarray()."
+        )
+
+    # Sums and parts
+
+    def sum(self, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
+        """Sum over all elements, or along an axis."""
+        if axis is None or self.ndim == 1:
+            total = np.sum(self.stored_data())
+            axis = None
+        elif axis in (0, -2):
+            total = self.T @ np.ones(self.shape[0])
+        else:
+            total = self @ np.ones(self.shape[1])
+        total = total if dtype is None else total.astype(dtype)
+        if axis is not None and isinstance(self._template, scipy.sparse.spmatrix):
+            total = np.reshape(total, (1, -1) if axis in (0, -2) else (-1, 1))
+        return self._valued("sum", lambda: self.made.sum(axis, dtype), total)
+
+    def mean(self, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
+        """Return the mean of all elements, or along an axis."""
+        count = np.prod(self.shape) if axis is None else self.shape[axis]
+        return self.sum(axis, dtype) / count
+
+    def max(self, axis: Any = None, out: None = None, *, explicit: bool = False) -> Any:
+        """Return the largest element, or those along an axis."""
+        return self._extreme("max", axis, explicit)
+
+    def min(self, axis: Any = None, out: None = None, *, explicit: bool = False) -> Any:
+        """Return the smallest element, or those along an axis."""
+        return self._extreme("min", axis, explicit)
+
+    def _extreme(self, name: str, axis: Any, explicit: bool) -> Any:
+        self._refuse_traces("ordered")
+        value: Any = getattr(self.made, name)(axis, explicit=explicit)
+        whole = self.canonical()
+        if axis is None:
+            elements, _ = whole.elements()
+            if not explicit and elements.shape[0] < np.prod(self.shape):
+                elements = np.concatenate([elements, np.zeros(1, elements.dtype)])
+            return attached(f"sparse {name}", value, {(): getattr(np, name)(elements)})
+        at = np.asarray(getattr(self.made, f"arg{name}")(axis, explicit=explicit)).reshape(-1)
+        count = np.arange(len(at))
+        taken = whole.moved(lambda m: m.tocsr()[(at, count) if axis in (0, -2) else (count, at)])
+        taken = np.reshape(taken, (-1,))
+        if value.ndim == 1:
+            return assembled(taken, (count,), value.shape, value.format, is_matrix=False)
+        along = (np.zeros_like(count), count)
+        along = along if axis in (0, -2) else along[::-1]
+        return assembled(taken, along, value.shape, value.format, is_matrix=True)
+
+    def diagonal(self, k: int = 0) -> Any:
+        """Return a diagonal."""
+        elements, (rows, columns) = self.elements()
+        on = np.flatnonzero(columns - rows == k)
+        value = self.made.diagonal(k)
+        at = rows[on] if k >= 0 else columns[on]
+        made = _gathered(elements[on], at, len(value))
+        return self._valued("diagonal", lambda: value, made)
+
+    def _valued(self, name: str, value: Callable[[], Any], made: Any) -> Any:
+        """Return SciPy's value with the derivative of a formula; a trace takes the formula's.
+
+        A dense result with two axes is a matrix of NumPy for a matrix of SciPy, unless the name is
+        that of a product.
+        """
+        if not is_tracer(plain(made)):
+            found = value()
+            array = np.asarray(found) if isinstance(found, np.matrix) else found
+            made = attached(f"sparse {name}", array, {(): made})
+        is_matrix = isinstance(self._template, scipy.sparse.spmatrix) and name in ("sum", "part")
+        return _as_numpys_matrix(name, made) if is_matrix and np.ndim(made) == 2 else made
+
+    def trace(self, offset: int = 0) -> Any:
+        """Return the sum of a diagonal."""
+        return np.sum(self.diagonal(offset))
+
+    def toarray(self, order: Any = None, out: None = None) -> Any:
+        """Return the matrix as a dense array."""
+        elements, positions = self.elements()
+        flat = numbers_of(positions, self.shape)
+        made = np.reshape(_gathered(elements, flat, int(np.prod(self.shape))), self.shape)
+        return np.copy(made, order="F") if order == "F" else made
+
+    def todense(self, order: Any = None, out: None = None) -> Any:
+        """Return the matrix as a dense array; for a matrix of SciPy, as a matrix of NumPy."""
+        made = self.toarray(order)
+        is_matrix = isinstance(self._template, scipy.sparse.spmatrix)
+        return _as_numpys_matrix("todense", made) if is_matrix else made
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return an element, rows, columns, or a part."""
+        found = self._stored(key)
+        if found is not None:
+            return found
+
+        def taken(matrix: Any) -> Any:
+            return (matrix if hasattr(matrix, "__getitem__") else matrix.tocsr())[key]
+
+        part = self.moved(taken)
+        if is_sparse(part):
+            return part
+        return self._valued("part", lambda: taken(self.made), part)
+
+    def __iter__(self) -> Any:
+        """Iterate over the rows."""
+        return (self[row] for row in range(self.shape[0]))
+
+    # Stores, which are applied together where the elements are asked for
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Store elements, as SciPy's class does."""
+        places = _flat_positions(key, self.shape)
+        value = value.toarray() if is_sparse(value) else as_array(value)
+        if not np.can_cast(value.dtype, self.dtype, "same_kind"):
+            raise NoRuleError(
+                f"Values of dtype {value.dtype} were stored into a sparse matrix of {self.dtype}. "
+                "Fix: make the matrix with their dtype."
+            )
+        value = np.broadcast_to(value.astype(self.dtype), places.shape)
+        store = (places.reshape(-1), np.reshape(value, (-1,)))
+        if self._found:
+            self._note(len(self._stores), store[0])
+        self._stores.append(store)
+
+    def setdiag(self, values: Any, k: int = 0) -> None:
+        """Store a diagonal."""
+        count = len(self.made.diagonal(k))
+        values = as_array(values)
+        if values.ndim:
+            count = min(count, values.shape[0])
+            values = values[:count]
+        at = np.arange(count)
+        self[(at, at + k) if k >= 0 else (at - k, at)] = values
+
+    def _stored(self, key: Any) -> Any:
+        """Return one element where stores are waiting, or None."""
+        if not self._stores or self._format not in BUILDING:
+            return None
+        if type(key) is not TUPLE or len(key) != 2 or not all(map(_is_index, key)):
+            return None
+        if not self._found:
+            self._note(-1, numbers_of(slots_of(self._template)[1], self.shape))
+            for number, (places, _) in enumerate(self._stores):
+                self._note(number, places)
+        at = self._found.get(int(_flat_positions(key, self.shape).reshape(-1)[0]))
+        if at is None:
+            return self.dtype.type(0)
+        store, place = at
+        return (self._data if store < 0 else self._stores[store][1])[place]
+
+    def _note(self, store: int, places: Any) -> None:
+        self._found.update(
+            zip(places.tolist(), zip(itertools.repeat(store), range(len(places))), strict=False)
+        )
+
+    def stored_data(self) -> Any:
+        """Return the elements in the order of SciPy's class."""
+        self._apply_stores()
+        return self._data
+
+    def _apply_stores(self) -> None:
+        """Bring the elements that were stored into the matrix: the last one at each position."""
+        if not self._stores:
+            return
+        stores, self._stores, self._found = self._stores, [], {}
+        whole = self.canonical()
+        elements, positions = whole.elements()
+        stores = [(numbers_of(positions, self.shape), elements), *stores]
+        places = np.concatenate([one for one, _ in stores])
+        kept, last = np.unique(places[::-1], return_index=True)
+        values = np.concatenate([one for _, one in stores])[len(places) - 1 - last]
+        made = self.like(values, np.unravel_index(kept, self.shape))
+        self._template, self._data = made._template, made._data
+
+    # Forms
+
+    @property
+    def T(self) -> TrackedMatrix:  # noqa: N802  SciPy's name
+        """Return the transpose."""
+        return self.transpose()
+
+    def transpose(self, axes: Any = None, copy: bool = False) -> TrackedMatrix:
+        """Return the transpose."""
+        if self._format in ("coo", "csc", "csr") and not copy:  # of the same elements
+            return TrackedMatrix(self._stored_template().T, self._data)
+        return self.moved(lambda matrix: matrix.T)  # type: ignore[no-any-return]  # a matrix
+
+    def asformat(self, format: str | None, copy: bool = False) -> TrackedMatrix:
+        """Return the matrix in another format."""
+        if format is None or format == self._format:
+            return self.copy() if copy else self
+        form = "coo" if format in BUILDING else format
+        found: TrackedMatrix = self.moved(lambda matrix: matrix.asformat(form))
+        found._format = format
+        return found
+
+    def _stored_template(self) -> Any:
+        self._apply_stores()
+        return self._template
+
+    def copy(self) -> TrackedMatrix:
+        """Return a copy."""
+        template = copy.deepcopy(self._stored_template())
+        return TrackedMatrix(template, np.copy(self._data), self._format)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        made = self.made
+        if not hasattr(made, name):
+            raise AttributeError(f"{type(made).__name__!r} object has no attribute {name!r}")
+        found = self._scipys(name, made)
+        if found is None:
+            raise NoRuleError(
+                f"A scipy.sparse matrix of tracked elements has no .{name}. Fix: use its products "
+                "and sums, .T, .toarray(), or scipy.sparse.linalg.spsolve."
+            )
+        return found
+
+    def _scipys(self, name: str, made: Any) -> Any:
+        """Return an attribute of SciPy's class with this name, or None."""
+        if name.startswith("to"):
+            return lambda copy=False, **_: self.asformat(name[2:], copy)
+        if name in OF_VALUES:
+            self._refuse_traces("compared")
+        if name in OF_STRUCTURE | OF_VALUES:
+            return getattr(made, name)
+        if name in MOVING | IN_PLACE:
+            return functools.partial(self._move, name)
+        function = getattr(np, name, None)
+        if name in ("real", "imag"):
+            found = self.with_elements(getattr(np, name)(self.stored_data()))
+            return self._as_scipys(found, operator.attrgetter(name))
+        is_elementwise = isinstance(function, np.ufunc) and function.nin == 1
+        return functools.partial(self._each, name) if is_elementwise else None
+
+    def _each(self, name: str, *_: Any, **__: Any) -> TrackedMatrix:
+        """Apply NumPy's function of this name to each element."""
+        return self._as_scipys(self.mapped(getattr(np, name)), operator.methodcaller(name))
+
+    def _move(self, name: str, *args: Any, **options: Any) -> Any:
+        """Call a method of SciPy's that moves elements, to a new matrix or in this one."""
+
+        def move(matrix: Any) -> Any:
+            found = getattr(matrix, name)(*args, **options)
+            return matrix if name in IN_PLACE else found
+
+        if name == "eliminate_zeros":  # zeros of this call are not those of others
+            return None
+        found = self.moved(move)
+        if name not in IN_PLACE:
+            return found
+        self._template, self._data = found._template, found._data
+        return None
+
+
+class TrackedArray(ABC, TrackedMatrix):
+    """A tracked matrix with the memory layout of SciPy's arrays, so that they can be converted."""
+
+
+class TrackedDictionary(TrackedArray, dict[Any, Any]):  # type: ignore[misc]  # its methods are those of the matrix
+    """A tracked matrix with the layout of SciPy's dictionaries of elements (`dok_array`)."""
+
+
+def _as_numpys_matrix(name: str, array: Any) -> Any:
+    """Return an array as NumPy's matrix, whose `*` is the product of matrices: in adapted code."""
+    caller = current_caller()
+    if caller is None or not caller.is_adapted or not subclass_views:
+        raise NoRuleError(
+            f"{name} of a scipy.sparse matrix is a matrix of NumPy, which holds tracked elements "
+            "in adapted code alone. Fix: gradwrap.adapting(f), or SciPy's classes of arrays "
+            "(csr_array), or .toarray()."
+        )
+    return subclass_views[-1](array, np.matrix)
+
+
+def become_tracked(matrix: Any, found: TrackedMatrix) -> None:
+    """Make an object of SciPy's class a matrix of tracked elements."""
+    is_array = issubclass(type_of(matrix), scipy.sparse.sparray)
+    is_dictionary = issubclass(type_of(matrix), dict)
+    kind = TrackedDictionary if is_dictionary else TrackedArray if is_array else TrackedMatrix
+    matrix.__class__ = kind
+    vars(matrix).clear()
+    vars(matrix).update(vars(found))
+
+
+def take_store(matrix: Any) -> None:
+    """Make a matrix of SciPy's one of tracked elements, until the outermost transform ends."""
+    if is_differentiating():
+        note_changed(_Before(matrix))
+    become_tracked(matrix, tracked(matrix, wrap))
+
+
+class _Before:
+    """What a matrix was before it got a tracked element.
+
+    Called, it makes it SciPy's again, with the values that a plain run would have left; a trace
+    has none, and leaves it as it was.
+    """
+
+    def __init__(self, matrix: Any) -> None:
+        self._kind: Any = type_of(matrix)
+        self._held: dict[str, Any] | None = dict(vars(matrix))
+        self._matrix = weakref.ref(matrix, self._forget)
+
+    def _forget(self, _: Any) -> None:
+        self._held = None
+
+    def __call__(self) -> None:
+        matrix = self._matrix()
+        if matrix is None or self._held is None or not isinstance(matrix, TrackedMatrix):
+            return
+        is_traced_now = is_tracer(plain(matrix.stored_data()))
+        held = self._held if is_traced_now else vars(matrix.made)
+        matrix.__class__ = self._kind
+        vars(matrix).clear()
+        vars(matrix).update(held)
+
+
+# SciPy's matrices of numbers ----------------------------------------------------------------------
+
+
+def with_data(template: Any, data: Any) -> Any:
+    """Return a matrix with other elements at the same positions."""
+    made = copy.copy(template)
+    made.data = data
+    return made
+
+
+def numbered(template: Any) -> Any:
+    """Return a matrix with the number of each stored element, from 1, in its place.
+
+    A diagonal of a template has zeros where there is no element.
+    """
+    numbers = np.arange(1, template.data.size + 1).reshape(template.data.shape)
+    # SciPy drops the zeros between the elements of a diagonal where it converts the matrix
+    return with_data(
+        template, numbers * (template.data != 0) if template.format == "dia" else numbers
+    )
+
+
+def positions_of(matrix: Any) -> tuple[Any, Positions]:
+    """Return the elements of SciPy's matrix, and their index along each axis."""
+    held = matrix if matrix.format == "coo" else matrix.tocoo()
+    return held.data, tuple(getattr(held, "coords", None) or (held.row, held.col))
+
+
+def slots_of(template: Any) -> tuple[Any, Positions]:
+    """Return the place in `data` of each element, and its index along each axis."""
+    numbers, positions = positions_of(numbered(template))
+    return numbers - 1, positions
+
+
+def is_sparse(value: Any) -> bool:
+    """Tell if a value is a sparse matrix, tracked or not."""
+    return isinstance(value, (TrackedMatrix, *BASES))
+
+
+def numbers_of(positions: Any, shape: Any) -> NDArray[np.int64]:
+    """Return the number of each position, by rows."""
+    found: Any = np.ravel_multi_index(positions, shape)
+    return np.asarray(found, np.int64)
+
+
+def canonical(matrix: Any) -> Any:
+    """Return a matrix with one element at each position."""
+    if isinstance(matrix, TrackedMatrix):
+        return matrix.canonical()
+    held = matrix.tocoo()
+    if not held.has_canonical_format:
+        held = held.copy()
+        held.sum_duplicates()
+    return held
+
+
+def elements_of(matrix: Any) -> tuple[Any, Positions]:
+    """Return the elements of a matrix, tracked or not, and their index along each axis."""
+    return matrix.elements() if isinstance(matrix, TrackedMatrix) else positions_of(matrix)
+
+
+def tracked(matrix: Any, hold: Callable[[Any], Any] = np.asarray) -> TrackedMatrix:
+    """Return a matrix of tracked elements with the constant elements of SciPy's matrix."""
+    form = matrix.format
+    template = _class_of(matrix, "coo" if form in BUILDING else form)(matrix)
+    return TrackedMatrix(template, hold(template.data), form)
+
+
+def taken_from(taken: Any, found: Any, form: str = "") -> TrackedMatrix:
+    """Return the matrix whose elements have the numbers of SciPy's matrix; 0 is no element.
+
+    Its format is that of SciPy's matrix, or another for which that stands in.
+    """
+    form = form or found.format
+    template = found.tocoo() if form in BUILDING else found
+    return TrackedMatrix(template, taken[template.data.astype(np.int64)], form)
+
+
+def assembled(
+    elements: Any, positions: Positions, shape: Any, form: str, *, is_matrix: bool
+) -> TrackedMatrix:
+    """Return a matrix of the elements, which are added up at equal positions."""
+    flat = numbers_of(positions, shape)
+    places, numbers = np.unique(flat, return_inverse=True)
+    if len(places) < len(flat):
+        elements = _gathered(elements, numbers, len(places))
+    elif not np.array_equal(numbers, np.arange(len(flat))):
+        elements = elements[np.argsort(numbers)]
+    at = np.unravel_index(places, shape)
+    kind: Any = scipy.sparse.coo_matrix if is_matrix else scipy.sparse.coo_array
+    found = kind((np.arange(1, len(places) + 1), at), shape=shape)
+    found = found if form in BUILDING else found.asformat(form)
+    return taken_from(np.concatenate([np.zeros(1, elements.dtype), elements]), found, form)
+
+
+def matrix_product(one: Any, other: Any) -> TrackedMatrix:
+    """Multiply two sparse matrices, as the products of all pairs of matching elements."""
+    shape = (*one.shape[:-1], *other.shape[1:])
+    if len(one.shape) < 2 or len(other.shape) < 2:
+        raise NoRuleError("Sparse arrays of one axis have no product. Fix: .toarray() of one.")
+    made = _smallest(one) @ _smallest(other)
+    (x, (rows, inner)), (y, (outer, columns)) = elements_of(one), elements_of(other)
+    order = np.argsort(outer, kind="stable")
+    first = np.searchsorted(outer[order], inner, side="left")
+    count = np.searchsorted(outer[order], inner, side="right") - first
+    left = np.repeat(np.arange(len(inner)), count)
+    ends = np.cumsum(count)
+    right = order[np.arange(len(left)) - np.repeat(ends - count, count) + np.repeat(first, count)]
+    is_matrix = isinstance(made, scipy.sparse.spmatrix)
+    at = (rows[left], columns[right])
+    return assembled(x[left] * y[right], at, shape, made.format, is_matrix=is_matrix)
+
+
+def _structure(matrix: Any) -> Any:
+    return matrix.made if isinstance(matrix, TrackedMatrix) else matrix
+
+
+def _smallest(matrix: Any) -> Any:
+    """Return a matrix of four elements of the same class."""
+    return _class_of(_structure(matrix), matrix.format)(np.ones((2, 2)))
+
+
+def _class_of(matrix: Any, form: str) -> Any:
+    """Return SciPy's class of matrices, or of arrays as this one is, in a format."""
+    kind = "matrix" if isinstance(matrix, scipy.sparse.spmatrix) else "array"
+    return getattr(scipy.sparse, f"{form}_{kind}")
+
+
+def _gathered(values: Any, at: Any, count: int) -> Any:
+    """Add values up at their places in a vector, or in the rows of a matrix."""
+    size = len(at)
+    ones = np.ones(size, np.zeros(0, values.dtype).real.dtype)
+    gather = scipy.sparse.csr_array((ones, (at, np.arange(size))), (count, size))
+    return product(gather, values)
+
+
+def values_of(value: Any) -> Any:
+    """Return the values of variables in nested containers, NaN for those of a trace."""
+    return map_leaves(_value, plain(value))
+
+
+def _value(leaf: Any) -> Any:
+    return np.full(leaf.shape, np.nan, leaf.dtype) if is_tracer(leaf) else leaf
+
+
+def _is_index(key: Any) -> bool:
+    return isinstance(key, (int, np.integer))
+
+
+def _flat_positions(key: Any, shape: Sequence[int]) -> Any:
+    """Return the numbers of the positions that a key selects, as an array of its shape."""
+    key = key if type(key) is TUPLE else (key,)
+    if len(key) == 1 and is_sparse(key[0]):
+        key = _structure(key[0]).nonzero()
+    elif len(key) == 1 and getattr(data_of(key[0]), "dtype", None) is np.dtype(bool):
+        key = np.nonzero(data_of(key[0]))
+    if len(key) > len(shape) or any(one is None or one is Ellipsis for one in key):
+        raise NoRuleError("A store into a sparse matrix takes rows and columns. Fix: A[i, j] = x.")
+    key = (*key, *[slice(None)] * (len(shape) - len(key)))
+    along = [
+        np.arange(size)[data_of(one) if not isinstance(one, slice) else one]
+        for one, size in zip(key, shape, strict=True)
+    ]
+    if len(along) == 2:
+        rows, columns = along
+        if isinstance(key[0], slice) and np.ndim(columns) < 2:
+            rows = rows[:, None]
+            columns = np.reshape(columns, (1, -1))
+        elif isinstance(key[1], slice):
+            rows = np.reshape(rows, (-1, 1))
+        along = [rows, columns]
+    return numbers_of(tuple(np.broadcast_arrays(*along)), tuple(shape))
