@@ -2,8 +2,8 @@
 
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
 `later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth`, `eleventh`, `twelfth`,
-`thirteenth`, `fourteenth`, `fifteenth`, `sixteenth` and `seventeenth`, which need the extras
-`wild`, `wild-fresh` and so on to `wild-seventeenth`. `--write` enters the table in
+`thirteenth`, `fourteenth`, `fifteenth`, `sixteenth`, `seventeenth` and `eighteenth`, which need
+the extras `wild`, `wild-fresh` and so on to `wild-eighteenth`. `--write` enters the table in
 docs/public-packages.md; `--cost` measures what it costs that a package is adapted, and what
 gradients cost; `--compiled` compares compiled gradients with eager ones at other arguments.
 """
@@ -19,6 +19,7 @@ from pathlib import Path
 
 from .compiled import compiled
 from .cost import cost_table
+from .eighteenth import EIGHTEENTH
 from .eighth import EIGHTH
 from .eleventh import ELEVENTH
 from .fifteenth import FIFTEENTH
@@ -56,6 +57,7 @@ SAMPLES = {
     "fifteenth": FIFTEENTH,
     "sixteenth": SIXTEENTH,
     "seventeenth": SEVENTEENTH,
+    "eighteenth": EIGHTEENTH,
 }
 GUIDE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 RECORD = GUIDE.with_name("public-packages.md")
