@@ -849,7 +849,7 @@ def _class_after(name: str, *operands: Any) -> tuple[str, bool]:
         else one
         for one in operands
     ]
-    found = getattr(first, name)
+    found: Any = getattr(first, name)
     found = found(*rest) if callable(found) else found
     return found.format, isinstance(found, scipy.sparse.spmatrix)
 
