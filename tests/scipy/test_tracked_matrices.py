@@ -194,6 +194,7 @@ def test_tracked_matrices_are_scipys(name: str) -> None:
 ASSEMBLIES: dict[str, Function] = {
     "elements": lambda new: lambda x: filled(new(), x).tocsc(),
     "sums": lambda new: lambda x: summed(new(), x).tocsr(),
+    "blocks": lambda new: lambda x: of_blocks(new(), x).tocsc(),
     "rows": lambda new: lambda x: stored(stored(new(), 0, x), (slice(1, 3), [0, 2]), x[:2] ** 2),
     "diagonals": lambda new: (
         lambda x: called(called(new(), "setdiag", x), "setdiag", x[1:] ** 2, 1)
@@ -215,6 +216,15 @@ def summed(K: Any, x: Any) -> Any:
         for a in (e, e + 1):
             for b in (e, e + 1):
                 K[a, b] += x[e] if a == b else -x[e]
+    return K
+
+
+def of_blocks(K: Any, x: Any) -> Any:
+    assert not K[0:2, 1:3].nnz
+    K[3, 3] = 2.0
+    for e in range(3):
+        K[e : e + 2, e : e + 2] += x[e] * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    K[0:2, :] = K[2:4, :] * x[3]
     return K
 
 

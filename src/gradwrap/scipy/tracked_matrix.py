@@ -43,6 +43,8 @@ FORMS = ("bsr", "coo", "csc", "csr", "dia")
 """The formats whose elements are an array, `data`."""
 BUILDING = ("dok", "lil")
 """The formats that are filled element by element. They are kept as `coo` is."""
+SMALL = 64
+"""The most elements of a block that is read without applying the stores."""
 OF_STRUCTURE = frozenset(
     (
         *("blocksize", "check_format", "col", "coords", "get_shape", "getformat", "getmaxprint"),
@@ -514,18 +516,31 @@ class TrackedMatrix:
         self[(at, at + k) if k >= 0 else (at - k, at)] = values
 
     def _stored(self, key: Any) -> Any:
-        """Return one element where stores are waiting, or None."""
+        """Return an element or a small block where stores are waiting, or None."""
         if not self._stores or self._format not in BUILDING:
             return None
-        if type(key) is not TUPLE or len(key) != 2 or not all(map(_is_index, key)):
+        if not isinstance(key, TUPLE) or len(key) != 2:
+            return None
+        is_block = all(isinstance(one, slice) for one in key)
+        places = _flat_positions(key, self.shape) if is_block or all(map(_is_index, key)) else None
+        if places is None or places.size > SMALL:
             return None
         if not self._found:
             self._note(-1, numbers_of(slots_of(self._template)[1], self.shape))
-            for number, (places, _) in enumerate(self._stores):
-                self._note(number, places)
-        at = self._found.get(int(_flat_positions(key, self.shape).reshape(-1)[0]))
-        if at is None:
-            return self.dtype.type(0)
+            for number, (stored, _) in enumerate(self._stores):
+                self._note(number, stored)
+        found = [self._found.get(place) for place in places.reshape(-1).tolist()]
+        if not is_block:
+            return self.dtype.type(0) if found[0] is None else self._element(found[0])
+        at = [number for number, one in enumerate(found) if one is not None]
+        elements = [self._element(one).reshape(1) for one in found if one is not None]
+        positions = np.unravel_index(np.array(at, int), places.shape)
+        return self.like(
+            np.concatenate([np.zeros(0, self.dtype), *elements]), positions, places.shape
+        )
+
+    def _element(self, at: tuple[int, int]) -> Any:
+        """Return an element of a store, by its number, or of the matrix before all (-1)."""
         store, place = at
         return (self._data if store < 0 else self._stores[store][1])[place]
 
