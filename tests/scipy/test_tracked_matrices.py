@@ -281,8 +281,8 @@ def test_a_matrix_of_the_users_is_scipys_again(kind: Any) -> None:
 def test_complex_systems_have_second_derivatives() -> None:
     def f(z: Any) -> Any:
         A = sp.csc_array((z * np.array([1, 1j, 2, 1]), ([0, 1, 1, 0], [0, 0, 1, 1])), shape=(2, 2))
-        one = linalg.spsolve(A, np.array([1.0, 2j]))
-        two = linalg.splu(A).solve(z[:2] * np.array([2j, 1.0]), "T")
+        one: Any = linalg.spsolve(A, np.array([1.0, 2j]))
+        two: Any = linalg.splu(A).solve(z[:2] * np.array([2j, 1.0]), "T")
         return np.sum(np.abs(one) ** 2 * np.abs(two))
 
     real = np.array([1.0, 0.5, 2.0, 0.3])
