@@ -55,10 +55,10 @@ def enter_operators(module: ModuleType) -> None:
     for name in (*OWN, "dot", "__matmul__", "__mul__", "__call__"):
         setattr(kind, name, _applying(getattr(kind, name), adjoint=name.startswith("r")))
     original = module.aslinearoperator
-    ours = _making(original)
+    ours, own_name = _making(original), "aslinearoperator"
     for name, part in list(sys.modules.items()):  # where the solvers of SciPy look it up
-        if name.startswith(module.__name__) and vars(part).get(original.__name__) is original:
-            setattr(part, original.__name__, ours)
+        if name.startswith(module.__name__) and vars(part).get(own_name) is original:
+            setattr(part, own_name, ours)
 
 
 def _making(original: Callable[..., Any]) -> Callable[..., Any]:
