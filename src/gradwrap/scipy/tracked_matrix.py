@@ -43,6 +43,8 @@ FORMS = ("bsr", "coo", "csc", "csr", "dia")
 """The formats whose elements are an array, `data`."""
 BUILDING = ("dok", "lil")
 """The formats that are filled element by element. They are kept as `coo` is."""
+SMALL = 64
+"""The most elements of a block that is read without applying the stores."""
 OF_STRUCTURE = frozenset(
     (
         *("blocksize", "check_format", "col", "coords", "get_shape", "getformat", "getmaxprint"),
@@ -185,7 +187,7 @@ class TrackedMatrix:
         taken = other[columns]
         weights = elements if taken.ndim == 1 else elements[:, None]
         if rows:
-            made = _gathered(weights * taken, rows[0], self.shape[0])
+            made = gathered(weights * taken, rows[0], self.shape[0])
         else:
             made = np.sum(weights * taken, axis=0)
         return self._valued("product", lambda: self.made @ plain(other), made)
@@ -435,7 +437,7 @@ class TrackedMatrix:
         on = np.flatnonzero(columns - rows == k)
         value = self.made.diagonal(k)
         at = rows[on] if k >= 0 else columns[on]
-        made = _gathered(elements[on], at, len(value))
+        made = gathered(elements[on], at, len(value))
         return self._valued("diagonal", lambda: value, made)
 
     def _valued(self, name: str, value: Callable[[], Any], made: Any) -> Any:
@@ -459,7 +461,7 @@ class TrackedMatrix:
         """Return the matrix as a dense array."""
         elements, positions = self.elements()
         flat = numbers_of(positions, self.shape)
-        made = np.reshape(_gathered(elements, flat, int(np.prod(self.shape))), self.shape)
+        made = np.reshape(gathered(elements, flat, int(np.prod(self.shape))), self.shape)
         return np.copy(made, order="F") if order == "F" else made
 
     def todense(self, order: Any = None, out: None = None) -> Any:
@@ -514,18 +516,31 @@ class TrackedMatrix:
         self[(at, at + k) if k >= 0 else (at - k, at)] = values
 
     def _stored(self, key: Any) -> Any:
-        """Return one element where stores are waiting, or None."""
+        """Return an element or a small block where stores are waiting, or None."""
         if not self._stores or self._format not in BUILDING:
             return None
-        if type(key) is not TUPLE or len(key) != 2 or not all(map(_is_index, key)):
+        if not isinstance(key, TUPLE) or len(key) != 2:
+            return None
+        is_block = all(isinstance(one, slice) for one in key)
+        places = _flat_positions(key, self.shape) if is_block or all(map(_is_index, key)) else None
+        if places is None or places.size > SMALL:
             return None
         if not self._found:
             self._note(-1, numbers_of(slots_of(self._template)[1], self.shape))
-            for number, (places, _) in enumerate(self._stores):
-                self._note(number, places)
-        at = self._found.get(int(_flat_positions(key, self.shape).reshape(-1)[0]))
-        if at is None:
-            return self.dtype.type(0)
+            for number, (stored, _) in enumerate(self._stores):
+                self._note(number, stored)
+        found = [self._found.get(place) for place in places.reshape(-1).tolist()]
+        if not is_block:
+            return self.dtype.type(0) if found[0] is None else self._element(found[0])
+        at = [number for number, one in enumerate(found) if one is not None]
+        elements = [self._element(one).reshape(1) for one in found if one is not None]
+        positions = np.unravel_index(np.array(at, int), places.shape)
+        return self.like(
+            np.concatenate([np.zeros(0, self.dtype), *elements]), positions, places.shape
+        )
+
+    def _element(self, at: tuple[int, int]) -> Any:
+        """Return an element of a store, by its number, or of the matrix before all (-1)."""
         store, place = at
         return (self._data if store < 0 else self._stores[store][1])[place]
 
@@ -563,7 +578,7 @@ class TrackedMatrix:
     def transpose(self, axes: Any = None, copy: bool = False) -> TrackedMatrix:
         """Return the transpose."""
         if self._format in ("coo", "csc", "csr") and not copy:  # of the same elements
-            return TrackedMatrix(self._stored_template().T, self._data)
+            return TrackedMatrix(self.template.T, self._data)
         return self.moved(lambda matrix: matrix.T)  # type: ignore[no-any-return]  # a matrix
 
     def asformat(self, format: str | None, copy: bool = False) -> TrackedMatrix:
@@ -575,13 +590,15 @@ class TrackedMatrix:
         found._format = format
         return found
 
-    def _stored_template(self) -> Any:
+    @property
+    def template(self) -> Any:
+        """Return SciPy's matrix of the same positions; its elements are not those of this one."""
         self._apply_stores()
         return self._template
 
     def copy(self) -> TrackedMatrix:
         """Return a copy."""
-        template = copy.deepcopy(self._stored_template())
+        template = copy.deepcopy(self.template)
         return TrackedMatrix(template, np.copy(self._data), self._format)
 
     def __getattr__(self, name: str) -> Any:
@@ -796,7 +813,7 @@ def assembled(
     at = np.unravel_index(places, shape)
     found = kind((np.arange(1, len(places) + 1), at), shape=shape)
     template = found if form in BUILDING else found.asformat(form)
-    return taken_from(_with_zero(_gathered(elements, numbers, len(places))), template, form)
+    return taken_from(_with_zero(gathered(elements, numbers, len(places))), template, form)
 
 
 def _with_zero(elements: Any) -> Any:
@@ -860,7 +877,7 @@ def _class_of(matrix: Any, form: str) -> Any:
     return getattr(scipy.sparse, f"{form}_{kind}")
 
 
-def _gathered(values: Any, at: Any, count: int) -> Any:
+def gathered(values: Any, at: Any, count: int) -> Any:
     """Add values up at their places in a vector, or in the rows of a matrix."""
     size = len(at)
     ones = np.ones(size, np.zeros(0, values.dtype).real.dtype)
