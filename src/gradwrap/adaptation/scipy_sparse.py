@@ -66,7 +66,7 @@ def _making(original: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(original)
     def make(A: Any) -> Any:
-        return import_module(OPERATORS).MatrixOperator(A) if _is_tracked(A) else original(A)
+        return import_module(OPERATORS).operator_of(A) if _is_tracked(A) else original(A)
 
     return make
 

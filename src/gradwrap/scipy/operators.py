@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 from gradwrap.errors import NoRuleError
 
 
-class MatrixOperator(LinearOperator):  # type: ignore[misc]  # untyped
+class _MatrixOperator(LinearOperator):  # type: ignore[misc]  # untyped
     """The operator of a tracked matrix, dense or sparse, whose products are the matrix's."""
 
     def __init__(self, A: Any) -> None:
@@ -48,10 +48,20 @@ class MatrixOperator(LinearOperator):  # type: ignore[misc]  # untyped
         return self.rmatmat(X)
 
     def _adjoint(self) -> Any:
-        return MatrixOperator(np.conj(self.matrix.T))
+        return _MatrixOperator(np.conj(self.matrix.T))
 
     def _transpose(self) -> Any:
-        return MatrixOperator(self.matrix.T)
+        return _MatrixOperator(self.matrix.T)
+
+
+def operator_of(A: Any) -> Any:
+    """Return the operator of a tracked matrix, dense or sparse, as `aslinearoperator` does."""
+    return _MatrixOperator(A)
+
+
+def matrix_of(value: Any) -> Any:
+    """Return the tracked matrix of an operator, and other values unchanged."""
+    return value.matrix if isinstance(value, _MatrixOperator) else value
 
 
 class _RefusedOperator(LinearOperator):  # type: ignore[misc]  # untyped

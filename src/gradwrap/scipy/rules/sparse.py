@@ -23,7 +23,7 @@ from gradwrap.scipy.classes import Class, meta_of
 from gradwrap.scipy.dispatching import Composed, scipys
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Adjoint, OfColumns, product
-from gradwrap.scipy.operators import MatrixOperator
+from gradwrap.scipy.operators import matrix_of, operator_of
 from gradwrap.scipy.products import parts_of
 from gradwrap.scipy.rules.matrices import like_columns
 from gradwrap.scipy.solving import as_array, as_dense, attached, data_of, is_tracer, plain
@@ -703,19 +703,14 @@ class _OfMatrices(Composed):
 
         @functools.wraps(original)
         def dispatch(*args: Any, **options: Any) -> Any:
-            args = tuple(map(_matrix_of, args))
-            options = {name: _matrix_of(value) for name, value in options.items()}
+            args = tuple(map(matrix_of, args))
+            options = {name: matrix_of(value) for name, value in options.items()}
             holds = any(isinstance(value, HOLDERS) for value in args) and _holds_matrix(args)
             if self.always or holds or not are_plain(args, options):
                 return self.answer(row, args, options)
             return _ours(original(*args, **options))
 
         return dispatch
-
-
-def _matrix_of(value: Any) -> Any:
-    """Return the tracked matrix of an operator, and other values unchanged."""
-    return value.matrix if isinstance(value, MatrixOperator) else value
 
 
 def _asked(name: str) -> Callable[[Any], Any]:
@@ -789,7 +784,7 @@ OTHERS = [
     Row("sparse.linalg.splu", _OfMatrices(_splu, always=True)),
     Row("sparse.linalg.factorized", _OfMatrices(_factorized, always=True)),
     Row("sparse.linalg.norm", _OfMatrices(_norm)),
-    Row("sparse.linalg.aslinearoperator", _OfMatrices(MatrixOperator)),
+    Row("sparse.linalg.aslinearoperator", _OfMatrices(operator_of)),
     Row(
         "sparse.linalg.expm_multiply",
         Adjoint({"B": _exponential_by_adjoint}),
