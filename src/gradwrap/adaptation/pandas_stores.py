@@ -1,0 +1,167 @@
+"""Stores of tracked values into tables of pandas, at the places that pandas itself chooses.
+
+pandas places numbers by rules of its own: by label or position, by rows or columns, with or without
+alignment. So it gets numbers that stand for the cells, in a table of such numbers. What it makes of
+them tells which cell of the table or of the value each cell of the result is.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.adaptation.pandas_columns import Column, Dtype, fixed, held
+from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, type_of
+from gradwrap.errors import TrackedValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pd: Any = import_module("pandas")  # it need not be installed where types are checked
+
+
+class _Cells:
+    """The cells of tables and values, by the numbers that stand for them."""
+
+    def __init__(self) -> None:
+        self.parts: list[Any] = []
+        """One series for each column or array."""
+        self.starts: list[int] = [0]
+
+    def of(self, value: Any) -> Any:
+        """Return a value of the same form with the numbers of its cells."""
+        if isinstance(value, pd.DataFrame):
+            return self._of_frame(value)
+        if isinstance(value, pd.Series):
+            codes = self._of_column(value)
+            return pd.Series(codes, index=value.index, name=value.name, dtype=np.float64)
+        if isinstance(value, DICT):
+            return {key: self.of(one) for key, one in value.items()}
+        if isinstance(value, SEQUENCE):
+            return self._of_sequence(value)
+        shape = np.shape(value) if hasattr(value, "dtype") else ()
+        if not shape:
+            return float(self._of_column([value])[0])
+        if len(shape) == 1:
+            return self._of_column(value)
+        return self._of_column(value.reshape(-1)).reshape(shape)
+
+    def _of_frame(self, frame: Any) -> Any:
+        """Return a table of one block for one of one dtype; pandas has other rules for several."""
+        columns = [self._of_column(frame.iloc[:, at]) for at in range(frame.shape[1])]
+        if len({_numpys(dtype) for dtype in frame.dtypes}) == 1:
+            return pd.DataFrame(np.stack(columns, 1), index=frame.index, columns=frame.columns)
+        made = pd.DataFrame(dict(enumerate(columns)), index=frame.index, copy=False)
+        made.columns = frame.columns
+        return made
+
+    def _of_sequence(self, value: Any) -> Any:
+        made: Any = tuple if isinstance(value, TUPLE) else list
+        if any(isinstance(one, (*SEQUENCE, DICT)) or np.ndim(one) for one in value):
+            return made(map(self.of, value))
+        return made(self._of_column(value).tolist())
+
+    def _of_column(self, value: Any) -> Any:
+        if isinstance(value, AnyWrapper) or (
+            isinstance(value, SEQUENCE) and not any(isinstance(one, str) for one in value)
+        ):
+            value = held(value) if any(isinstance(one, AnyWrapper) for one in value) else value
+        self.parts.append(pd.Series(value).reset_index(drop=True))
+        start = self.starts[-1]
+        self.starts.append(start + len(value))
+        return np.arange(start, self.starts[-1], dtype=np.float64)
+
+    def column(self, codes: Any) -> tuple[Any, list[int]]:
+        """Return a column of the cells that some numbers stand for, and their parts."""
+        codes = np.asarray(codes, dtype=np.float64)
+        places, found, start = np.full(len(codes), -1), [], 0
+        of_part = np.searchsorted(self.starts, codes, side="right") - 1
+        of_part[np.isnan(codes)] = -1
+        parts = [int(one) for one in np.unique(of_part) if one >= 0]
+        for at in parts:
+            part, chosen = self.parts[at], of_part == at
+            rows = (codes[chosen] - self.starts[at]).astype(np.intp)
+            if len(rows) == len(codes) == len(part) and (rows == np.arange(len(part))).all():
+                return part, parts
+            found.append(part.iloc[rows])
+            places[chosen] = np.arange(start, start + len(rows))
+            start += len(rows)
+        return _joined(found).reindex(places), parts
+
+
+def _numpys(dtype: Any) -> Any:
+    """Return a dtype; of a column that holds tracked values, that of its array."""
+    return getattr(dtype, "numpy_dtype", dtype)
+
+
+def _joined(found: list[Any]) -> Any:
+    """Join parts of a column, all floats with the dtype of the first, which is the table's."""
+    if not found:
+        return pd.Series([], dtype=np.float64)
+    dtype = _numpys(found[0].dtype)
+    if getattr(dtype, "kind", "O") in "fc":
+        for at, part in enumerate(found):
+            own = _numpys(part.dtype)
+            if own != dtype and getattr(own, "kind", "O") == dtype.kind:
+                found[at] = part.astype(Dtype(dtype) if type_of(part.array) is Column else dtype)
+    return pd.concat(found, ignore_index=True)
+
+
+def placed(
+    table: Any, value: Any, store: Callable[[Any, Any], Any], *, in_place: bool = True
+) -> Any:
+    """Return a table with the cells of a value where `store` puts them.
+
+    `store` gets the table and the value with numbers in place of their cells, and returns a table,
+    or None where it has changed the one that it was given.
+
+    Raises
+    ------
+    TrackedValueError
+        Tracked values would be beside whole numbers or texts of a column of the table.
+    """
+    cells = _Cells()
+    codes = cells.of(table)
+    count = len(cells.parts)
+    found = store(codes, cells.of(value))
+    found = codes if found is None else found
+    if isinstance(found, pd.Series):
+        column, parts = cells.column(found)
+        _check(cells, table, found, parts, count, in_place)
+        return pd.Series(column.array, index=found.index, name=found.name)
+    columns: dict[int, Any] = {}
+    for at in range(found.shape[1]):
+        column, parts = cells.column(found.iloc[:, at])
+        _check(cells, table, found, parts, count, in_place)
+        columns[at] = column.array
+    made = pd.DataFrame(columns, index=found.index)
+    made.columns = found.columns
+    return made
+
+
+def _check(
+    cells: _Cells, table: Any, found: Any, parts: list[int], count: int, in_place: bool
+) -> None:
+    """Refuse tracked values in a part of a column that cannot hold them."""
+    if not in_place or len(found) != len(table) or not parts or parts[0] >= count:
+        return
+    own = cells.parts[parts[0]].dtype
+    is_new = [type_of(cells.parts[at].array) is Column for at in parts if at >= count]
+    if any(is_new) and getattr(_numpys(own), "kind", "O") not in "fcO":
+        name = table.name if isinstance(table, pd.Series) else table.columns[parts[0]]
+        raise TrackedValueError(
+            f"a tracked value was stored in a part of the column {name!r} of a table, whose dtype "
+            f"{own} has no gradients. Fix: make it a column of floats before, by .astype(float)."
+        )
+
+
+def plain_key(key: Any, table: Any) -> Any:
+    """Return a key of a store as pandas takes it, with functions of the table called."""
+    if isinstance(key, TUPLE):
+        return tuple(plain_key(one, table) for one in key)
+    if callable(key):
+        return plain_key(key(table), table)
+    return fixed(key) if isinstance(key, AnyWrapper) and key.dtype.kind == "b" else key
