@@ -252,7 +252,7 @@ def _by_column(rows: list[Any]) -> dict[Any, list[Any]]:
 
 
 def _stored(store: Any) -> Any:
-    """Store tracked values in a table, by its own method or that of `loc`, `iloc`, `at` or `iat`."""
+    """Store tracked values in a table, by its method or that of `loc`, `iloc`, `at` or `iat`."""
 
     def stored(self: Any, key: Any, value: Any) -> Any:
         table = self if isinstance(self, (pd.Series, pd.DataFrame)) else self.obj

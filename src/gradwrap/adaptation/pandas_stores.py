@@ -24,12 +24,16 @@ pd: Any = import_module("pandas")  # it need not be installed where types are ch
 
 
 class _Cells:
-    """The cells of tables and values, by the numbers that stand for them."""
+    """The cells of a table and a value, by the numbers that stand for them."""
 
-    def __init__(self) -> None:
+    def __init__(self, table: Any) -> None:
         self.parts: list[Any] = []
         """One series for each column or array."""
         self.starts: list[int] = [0]
+        self.table: Any = table
+        self.codes: Any = self.of(table)
+        self.count: int = len(self.parts)
+        """How many columns the table has."""
 
     def of(self, value: Any) -> Any:
         """Return a value of the same form with the numbers of its cells."""
@@ -42,12 +46,10 @@ class _Cells:
             return {key: self.of(one) for key, one in value.items()}
         if isinstance(value, SEQUENCE):
             return self._of_sequence(value)
-        shape = np.shape(value) if hasattr(value, "dtype") else ()
-        if not shape:
-            return float(self._of_column([value])[0])
-        if len(shape) == 1:
-            return self._of_column(value)
-        return self._of_column(value.reshape(-1)).reshape(shape)
+        if np.ndim(value) and hasattr(value, "dtype"):
+            shape = np.shape(value)
+            return self._of_column(value.reshape(-1) if len(shape) > 1 else value).reshape(shape)
+        return float(self._of_column([value])[0])
 
     def _of_frame(self, frame: Any) -> Any:
         """Return a table of one block for one of one dtype; pandas has other rules for several."""
@@ -123,39 +125,33 @@ def placed(
     TrackedValueError
         Tracked values would be beside whole numbers or texts of a column of the table.
     """
-    cells = _Cells()
-    codes = cells.of(table)
-    count = len(cells.parts)
-    found = store(codes, cells.of(value))
-    found = codes if found is None else found
+    cells = _Cells(table)
+    found = store(cells.codes, cells.of(value))
+    found = cells.codes if found is None else found
+    is_kept = in_place and len(found) == len(table)
     if isinstance(found, pd.Series):
-        column, parts = cells.column(found)
-        _check(cells, table, found, parts, count, in_place)
-        return pd.Series(column.array, index=found.index, name=found.name)
-    columns: dict[int, Any] = {}
-    for at in range(found.shape[1]):
-        column, parts = cells.column(found.iloc[:, at])
-        _check(cells, table, found, parts, count, in_place)
-        columns[at] = column.array
+        column = _column(cells, found, is_kept)
+        return pd.Series(column, index=found.index, name=found.name)
+    columns = {at: _column(cells, found.iloc[:, at], is_kept) for at in range(found.shape[1])}
     made = pd.DataFrame(columns, index=found.index)
     made.columns = found.columns
     return made
 
 
-def _check(
-    cells: _Cells, table: Any, found: Any, parts: list[int], count: int, in_place: bool
-) -> None:
-    """Refuse tracked values in a part of a column that cannot hold them."""
-    if not in_place or len(found) != len(table) or not parts or parts[0] >= count:
-        return
-    own = cells.parts[parts[0]].dtype
-    is_new = [type_of(cells.parts[at].array) is Column for at in parts if at >= count]
-    if any(is_new) and getattr(_numpys(own), "kind", "O") not in "fcO":
-        name = table.name if isinstance(table, pd.Series) else table.columns[parts[0]]
-        raise TrackedValueError(
-            f"a tracked value was stored in a part of the column {name!r} of a table, whose dtype "
-            f"{own} has no gradients. Fix: make it a column of floats before, by .astype(float)."
-        )
+def _column(cells: _Cells, codes: Any, is_kept: bool) -> Any:
+    """Return the cells of a column; refuse tracked ones in a part of one that cannot hold them."""
+    column, parts = cells.column(codes)
+    if is_kept and parts and parts[0] < cells.count:
+        own, table = cells.parts[parts[0]].dtype, cells.table
+        is_new = [type_of(cells.parts[at].array) is Column for at in parts if at >= cells.count]
+        if any(is_new) and getattr(_numpys(own), "kind", "O") not in "fcO":
+            name = table.name if isinstance(table, pd.Series) else table.columns[parts[0]]
+            raise TrackedValueError(
+                f"a tracked value was stored in a part of the column {name!r} of a table, whose "
+                f"dtype {own} has no gradients. Fix: make it a column of floats before, by "
+                ".astype(float)."
+            )
+    return column.array
 
 
 def plain_key(key: Any, table: Any) -> Any:
