@@ -185,6 +185,7 @@ def _let_hold() -> None:
     _exchange(pd.DataFrame, "__init__", _made_of_columns)
     _exchange(pd.DataFrame, "_arith_method", _computed_by_column)
     _exchange(pd.DataFrame, "insert", _inserted)
+    _exchange(pd.DataFrame, "isetitem", _stored)
     _exchange(pd.DataFrame, "_where", _chosen_where)  # of a series, too
     _exchange(pd.DataFrame, "to_numpy", _converted)
     _exchange(pd.DataFrame, "apply", _applied_to_rows)
