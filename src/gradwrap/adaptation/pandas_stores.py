@@ -79,12 +79,14 @@ class _Cells:
     def column(self, codes: Any) -> tuple[Any, list[int]]:
         """Return a column of the cells that some numbers stand for, and their parts."""
         codes = np.asarray(codes, dtype=np.float64)
-        places, found, start = np.full(len(codes), -1), [], 0
-        of_part = np.searchsorted(self.starts, codes, side="right") - 1
+        places, start = np.full(len(codes), -1), 0
+        found: list[Any] = []
+        of_part: Any = np.searchsorted(self.starts, codes, side="right") - 1
         of_part[np.isnan(codes)] = -1
         parts = [int(one) for one in np.unique(of_part) if one >= 0]
         for at in parts:
-            part, chosen = self.parts[at], of_part == at
+            part: Any = self.parts[at]
+            chosen: Any = of_part == at
             rows = (codes[chosen] - self.starts[at]).astype(np.intp)
             if len(rows) == len(codes) == len(part) and (rows == np.arange(len(part))).all():
                 return part, parts
