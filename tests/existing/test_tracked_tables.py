@@ -146,7 +146,8 @@ def rows_of_numbers(x: Any) -> Any:
 def products(x: Any) -> Any:
     table = table_of(x)[["a", "b"]]
     total = (table.T @ np.ones(3)).sum() + table.dot(np.array([1.0, 2.0])).prod()
-    return total + table["a"].dot(table["b"]) + (T[["a", "b"]] @ x[:2]).prod()
+    plain = T[["a", "b"]].reset_index(drop=True)  # forward mode refuses tables with other labels
+    return total + table["a"].dot(table["b"]) + (plain @ x[:2]).prod()
 
 
 def labels(x: Any) -> Any:

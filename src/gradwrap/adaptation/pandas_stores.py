@@ -20,6 +20,7 @@ from gradwrap.errors import TrackedValueError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+xp: Any = np
 pd: Any = import_module("pandas")  # it need not be installed where types are checked
 
 
@@ -81,12 +82,11 @@ class _Cells:
         codes = np.asarray(codes, dtype=np.float64)
         places, start = np.full(len(codes), -1), 0
         found: list[Any] = []
-        of_part: Any = np.searchsorted(self.starts, codes, side="right") - 1
+        of_part = xp.searchsorted(self.starts, codes, side="right") - 1
         of_part[np.isnan(codes)] = -1
-        parts = [int(one) for one in np.unique(of_part) if one >= 0]
+        parts = [int(one) for one in xp.unique(of_part) if one >= 0]
         for at in parts:
-            part: Any = self.parts[at]
-            chosen: Any = of_part == at
+            part, chosen = self.parts[at], of_part == at
             rows = (codes[chosen] - self.starts[at]).astype(np.intp)
             if len(rows) == len(codes) == len(part) and (rows == np.arange(len(part))).all():
                 return part, parts
