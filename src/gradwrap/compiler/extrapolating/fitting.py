@@ -55,7 +55,7 @@ class Fit:
         self._laws: list[Callable[[int], Any]] = []
         """The laws of the sequences of floats so far."""
         self.sequences: list[Fitted] = []
-        """The sequences of floats, with their functions."""
+        """The sequences, with their functions."""
 
     def of(self, kind: str, column: Sequence[Any]) -> Callable[[Sequence[int]], Any]:
         """Return the function of a kind of numbers through its samples at the points."""
@@ -223,9 +223,8 @@ class Fit:
             raise Declined("large constant arrays that vary")
         columns = [[one[:, n] for one in rows] for n in range(rows[0].shape[1])]
         fits = [*map(self._sequence, columns)]
-        if first.dtype.kind == "f":
-            length = lengths[axis]
-            self.sequences += [(one, fit, length) for one, fit in zip(columns, fits, strict=True)]
+        length = lengths[axis]
+        self.sequences += [(one, fit, length) for one, fit in zip(columns, fits, strict=True)]
 
         def at(point: Sequence[int]) -> Any:
             shape = [length(point) for length in lengths]
@@ -259,6 +258,7 @@ class Fit:
             made: Any = indices([fit(point) for fit in fits], length(point))
             return made.astype(column[0].dtype)
 
+        self.sequences.append((column, lambda point, _: at(point), length))
         return at
 
     def _sequence(self, column: Sequence[Any]) -> Callable[[Sequence[int], int], Any]:

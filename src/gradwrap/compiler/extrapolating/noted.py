@@ -53,8 +53,8 @@ class Noted:
         self._of = notes
         self._pairs: list[set[tuple[_Window, _Window]]] | None = None
         """By parameter: the numbers of its loops that are equal in short ones."""
-        self._steps: list[dict[Any, tuple[float, ...]]] = []
-        """By parameter: the numbers whose changes repeat themselves, with the changes."""
+        self._periods: list[dict[Any, int]] = []
+        """By parameter: the turns after which the changes of numbers repeat themselves."""
         self._runs: dict[Any, int] = {}
         """How often loops run with the same numbers."""
         self._nested: list[Any] = []
@@ -93,20 +93,20 @@ class Noted:
                 }
                 for found in zip(*every, strict=True)
             ]
-            self._steps = [
+            self._periods = [
                 {
-                    part: one
+                    part: periods[0]
                     for part in found[0]
-                    if (one := _steps(found[0][part])) is not None
-                    and all(_steps(parts[part]) == one for parts in found)
+                    if len(periods := [*{_period(parts[part]) for parts in found}]) == 1
+                    and periods[0]
                 }
                 for found in zip(*every, strict=True)
             ]
         if lengths not in self._known:
             notes = self._of(point)
             there = self._parts(notes)
-            for parts, steps in zip(there, self._steps, strict=True):
-                if any(_steps(parts[part]) != one for part, one in steps.items()):
+            for parts, periods in zip(there, self._periods, strict=True):
+                if any(_period(parts[part]) != period for part, period in periods.items()):
                     raise OtherNumbers("numbers change otherwise in long loops than in short ones")
             for parts, pairs in zip(there, self._pairs, strict=True):
                 if not all(_are_equal(parts, *pair) for pair in pairs):
@@ -198,22 +198,22 @@ class Noted:
         return True
 
     def _turns_are_foretold(self, foretells: Foretells, point: Point) -> bool:
-        """Tell if turns whose numbers change alike begin or end with those that the points tell.
+        """Tell if turns whose changes repeat begin or end with the numbers that the points tell.
 
-        The changes are known to be the same at lengths. So those of one period tell all others.
+        They are known to repeat at lengths too. So the numbers of one period tell all others.
         """
         samples = [self._parts(self._notes(one)) for one in (*self._points, point)]
-        for found, steps in zip(zip(*samples, strict=True), self._steps, strict=True):
-            for part, one in steps.items():
+        for found, periods in zip(zip(*samples, strict=True), self._periods, strict=True):
+            for part, period in periods.items():
                 rows = [parts[part] for parts in found]
-                inner, count = [row[MARGIN:-MARGIN] for row in rows], len(one) + 1
+                inner, count = [row[MARGIN:-MARGIN] for row in rows], period + 1
                 both = [row[:count] for row in inner], [row[-count:] for row in inner]
-                told = [_all(_foretold(foretells, end, point)) for end in both]
+                told = [_foretold(foretells, end, point) for end in both]
                 if False in told and True not in told:
                     return False
-                if count == 2:  # the turns at both ends may have other numbers
+                if period == 1:  # the turns at both ends may have other numbers
                     ends = [row[:MARGIN] for row in rows], [row[-MARGIN:] for row in rows]
-                    if any(_all(_foretold(foretells, end, point)) is False for end in ends):
+                    if any(_foretold(foretells, end, point) is False for end in ends):
                         return False
         return True
 
@@ -331,17 +331,20 @@ class _Law:
         return found
 
 
-def _foretold(foretells: Foretells, rows: Sequence[Any], point: Point) -> list[bool | None]:
-    """Tell for each place of rows if those at the points tell the number of the last row."""
-    return [foretells(column, last, point) for *column, last in np.transpose(rows).tolist()]
-
-
-def _all(told: Sequence[bool | None]) -> bool | None:
+def _foretold(foretells: Foretells, rows: Sequence[Any], point: Point) -> bool | None:
+    """Tell if the numbers of rows at the points tell all those of the last row, if they do."""
+    columns = np.transpose(rows).tolist()
+    told = {foretells(column, last, point) for *column, last in columns}
     return False if False in told else None if None in told else True
 
 
 def _runs(samples: Sequence[Sequence[float]], count: int) -> int:
-    """Return how often a loop runs with the same numbers, which divides their count per turn."""
+    """Return how often a loop runs with the same numbers, which divides their count per turn.
+
+    Numbers that are the same in all turns tell nothing.
+    """
+    if all(not len(one) % count and one == [*one[:count]] * (len(one) // count) for one in samples):
+        return 1
     for runs in range(count, 1, -1):
         if not count % runs and not any(len(one) % runs for one in samples):
             rows = [np.reshape(one, (runs, -1)) for one in samples]
@@ -386,21 +389,17 @@ class _Window(NamedTuple):
         return bytes((self.sign * parts[self.part][start : start + count]).tobytes())
 
 
-def _steps(numbers: Any) -> tuple[float, ...] | None:
-    """Return by how much numbers change in turns between both ends, if that repeats itself.
+def _period(numbers: Any) -> int:
+    """Return after how many turns the changes of integers repeat themselves, or 0.
 
-    It is a period of the changes, from the turn with which it is least. Numbers that are no
-    integers have one if they are the same in all turns.
+    The turns at both ends are left out. Other numbers have a period if they never change.
     """
     inner = numbers[MARGIN:-MARGIN]
     if not len(inner) or (np.any(inner % 1) and np.any(inner != inner[0])):
-        return None
+        return 0
     found = np.diff(inner)
-    for period in range(1, min(LONGEST, len(found) // 2) + 1):
-        if np.array_equal(found[period:], found[:-period]):
-            one = found[:period].tolist()
-            return min((*one[n:], *one[:n]) for n in range(period))
-    return None
+    periods = range(1, min(LONGEST, len(found) // 2) + 1)
+    return next((n for n in periods if np.array_equal(found[n:], found[:-n])), 0)
 
 
 def _turns(parts: dict[Any, Any]) -> int:
