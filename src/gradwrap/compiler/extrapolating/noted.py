@@ -95,10 +95,10 @@ class Noted:
             ]
             self._periods = [
                 {
-                    part: periods[0]
+                    part: period
                     for part in found[0]
-                    if len(periods := [*{_period(parts[part]) for parts in found}]) == 1
-                    and periods[0]
+                    if (period := _period(found[0][part]))
+                    and all(_period(parts[part]) == period for parts in found)
                 }
                 for found in zip(*every, strict=True)
             ]
