@@ -419,7 +419,33 @@ def of_turns(x: Any) -> Any:
     return u
 
 
+def regular(x: Any) -> Any:
+    return made(x) + ours.diags_array(4.0 + Y)
+
+
+def filled(x: Any) -> Any:
+    matrix = ours.lil_array((6, 6))
+    for i in range(6):
+        matrix[i, i] = 4.0 + x[i] ** 2
+        if i:
+            matrix[i, i - 1] -= x[i]
+            matrix[i - 1 : i + 1, i - 1 : i + 1] += 0.1 * x[i] * np.ones((2, 2))
+    return matrix.tocsc()
+
+
+def steps(x: Any) -> Any:
+    solve, u = ours.linalg.splu(regular(x).tocsc()).solve, Y
+    for _ in range(5):
+        u = solve(u + 0.1 * made(x) @ u)
+    return u
+
+
 TRACKED: dict[str, Callable[[Any], Any]] = {
+    "solution": lambda x: ours.linalg.spsolve(regular(x).tocsc(), Y * x[:6]),
+    "solutions": lambda x: ours.linalg.spsolve(filled(x), np.outer(Y, Y[:2]) + 1.0),
+    "filled": lambda x: filled(x) @ Y + filled(x).T @ Y,
+    "steps": steps,
+    "transposed": lambda x: ours.linalg.factorized(regular(x).T.tocsc())(Y) ** 2,
     "csr": lambda x: made(x) @ Y,
     "csc_matrix": lambda x: made(x, "csc_matrix").T @ Y,
     "coo": lambda x: made(x, "coo_array") @ Y,
@@ -465,10 +491,10 @@ def test_the_positions_of_tracked_elements_are_watched() -> None:
     assert compiled.programs
 
 
-def test_a_solution_with_a_tracked_matrix_runs_eagerly() -> None:
+def test_an_iterated_solution_with_a_tracked_matrix_runs_eagerly() -> None:
     def f(x: Any) -> Any:
         matrix = made(x, "csc_matrix") + 3 * ours.eye(6, format="csc")
-        return np.sum(ours.linalg.spsolve(matrix, Y))
+        return np.sum(ours.linalg.gmres(matrix, Y, rtol=1e-12)[0])
 
     compiled: Any = gw.compile(grad(f))
     with pytest.warns(CompileWarning, match=r"needs a plain array \(line \d+ of f\)"):

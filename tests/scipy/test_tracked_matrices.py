@@ -194,6 +194,7 @@ def test_tracked_matrices_are_scipys(name: str) -> None:
 ASSEMBLIES: dict[str, Function] = {
     "elements": lambda new: lambda x: filled(new(), x).tocsc(),
     "sums": lambda new: lambda x: summed(new(), x).tocsr(),
+    "blocks": lambda new: lambda x: of_blocks(new(), x).tocsc(),
     "rows": lambda new: lambda x: stored(stored(new(), 0, x), (slice(1, 3), [0, 2]), x[:2] ** 2),
     "diagonals": lambda new: (
         lambda x: called(called(new(), "setdiag", x), "setdiag", x[1:] ** 2, 1)
@@ -215,6 +216,15 @@ def summed(K: Any, x: Any) -> Any:
         for a in (e, e + 1):
             for b in (e, e + 1):
                 K[a, b] += x[e] if a == b else -x[e]
+    return K
+
+
+def of_blocks(K: Any, x: Any) -> Any:
+    assert not K[0:2, 1:3].nnz
+    K[3, 3] = 2.0
+    for e in range(3):
+        K[e : e + 2, e : e + 2] += x[e] * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    K[0:2, :] = K[2:4, :] * x[3]
     return K
 
 
@@ -266,6 +276,18 @@ def test_a_matrix_of_the_users_is_scipys_again(kind: Any) -> None:
         for _ in range(2):
             np.testing.assert_allclose(compiled(X), gw.grad(f)(X))
         assert type(K) is kind
+
+
+def test_complex_systems_have_second_derivatives() -> None:
+    def f(z: Any) -> Any:
+        A = sp.csc_array((z * np.array([1, 1j, 2, 1]), ([0, 1, 1, 0], [0, 0, 1, 1])), shape=(2, 2))
+        one: Any = linalg.spsolve(A, np.array([1.0, 2j]))
+        two: Any = linalg.splu(A).solve(z[:2] * np.array([2j, 1.0]), "T")
+        return np.sum(np.abs(one) ** 2 * np.abs(two))
+
+    real = np.array([1.0, 0.5, 2.0, 0.3])
+    gw.testing.check_grads(gw.adapting(f), (real,))
+    gw.testing.check_grads(gw.adapting(f), (real + np.array([0.2j, 0.5j, 0.1, -0.3j]),))
 
 
 def test_a_large_system_is_filled_quickly() -> None:

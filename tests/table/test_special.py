@@ -194,7 +194,6 @@ def test_a_library_without_special_functions_has_those_made_of_others() -> None:
             (lambda v: special.struve(v, 2.0), "v"),
             (lambda v: special.hyp0f1(v, 2.0), "v"),
             (lambda b: special.hyperu(1.0, b, 0.3), "b"),
-            (lambda df: special.chndtr(1.0, df, 0.3), "df"),
         ]
     ),
 )

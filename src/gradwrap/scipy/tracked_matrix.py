@@ -43,6 +43,8 @@ FORMS = ("bsr", "coo", "csc", "csr", "dia")
 """The formats whose elements are an array, `data`."""
 BUILDING = ("dok", "lil")
 """The formats that are filled element by element. They are kept as `coo` is."""
+SMALL = 64
+"""The most elements of a block that is read without applying the stores."""
 OF_STRUCTURE = frozenset(
     (
         *("blocksize", "check_format", "col", "coords", "get_shape", "getformat", "getmaxprint"),
@@ -73,6 +75,8 @@ class TrackedMatrix:
         self._format = format or str(template.format)
         self._stores: list[tuple[Any, Any]] = []
         self._found: dict[int, Any] = {}
+        self._known: Any = None
+        """The template whose positions are known, and what `slots_of` returned for it."""
 
     # What it is made of
 
@@ -137,11 +141,11 @@ class TrackedMatrix:
     def elements(self) -> tuple[Any, Positions]:
         """Return the elements, and their index along each axis."""
         self._apply_stores()
-        slots, positions = slots_of(self._template)
+        if self._known is None or self._known[0] is not self._template:
+            self._known = (self._template, *slots_of(self._template))
+        _, slots, positions = self._known
         flat = np.reshape(self._data, (-1,))
-        if len(slots) == flat.shape[0] and np.array_equal(slots, np.arange(len(slots))):
-            return flat, positions
-        return flat[slots], positions
+        return (flat if slots is None else flat[slots]), positions
 
     def like(self, elements: Any, positions: Positions, shape: Any = None) -> TrackedMatrix:
         """Return a matrix of this class with other elements, added up at equal positions."""
@@ -151,14 +155,16 @@ class TrackedMatrix:
 
     def with_elements(self, data: Any) -> TrackedMatrix:
         """Return a matrix with other elements at the same positions."""
-        return TrackedMatrix(self._template, data, self._format)
+        found = TrackedMatrix(self._template, data, self._format)
+        found._known = self._known
+        return found
 
     def moved(self, function: Callable[[Any], Any]) -> Any:
         """Apply a function of SciPy's that only moves elements."""
         source = self.canonical()
         numbers = numbered(source._template)
         found = function(numbers.asformat(self._format) if self._format in BUILDING else numbers)
-        taken = np.concatenate([np.zeros(1, self.dtype), np.reshape(source._data, (-1,))])
+        taken = _with_zero(np.reshape(source._data, (-1,)))
         if isinstance(found, BASES):
             return taken_from(taken, found)
         return taken[np.asarray(found)]
@@ -169,10 +175,6 @@ class TrackedMatrix:
         if getattr(self._template, "has_canonical_format", True) or self._template.format != "coo":
             return self
         return self.like(*self.elements())
-
-    def _as_scipys(self, found: TrackedMatrix, function: Callable[[Any], Any]) -> TrackedMatrix:
-        """Bring a result to the format that SciPy's function has for this class."""
-        return found.asformat(function(_smallest(self)).format)
 
     # Products
 
@@ -185,7 +187,7 @@ class TrackedMatrix:
         taken = other[columns]
         weights = elements if taken.ndim == 1 else elements[:, None]
         if rows:
-            made = _gathered(weights * taken, rows[0], self.shape[0])
+            made = gathered(weights * taken, rows[0], self.shape[0])
         else:
             made = np.sum(weights * taken, axis=0)
         return self._valued("product", lambda: self.made @ plain(other), made)
@@ -208,7 +210,7 @@ class TrackedMatrix:
             (one, places), (two, others) = self.elements(), elements_of(other)
             joined = tuple(np.concatenate(pair) for pair in zip(places, others, strict=True))
             found = self.like(np.concatenate([one, two]), joined)
-            return self._as_scipys(found, lambda small: small + _smallest(other))
+            return _as_scipys(found, "__add__", self, other)
         if np.ndim(plain(other)) == 0:
             if isinstance(other, AnyWrapper) or other:
                 raise NoRuleError(
@@ -220,20 +222,16 @@ class TrackedMatrix:
 
     def __radd__(self, other: Any) -> Any:
         """Add this matrix to a matrix or a dense array."""
-        return self._from_left(self + other, other, operator.add)
-
-    def _from_left(self, found: Any, other: Any, function: Callable[[Any, Any], Any]) -> Any:
-        if not is_sparse(other):
-            return found
-        return self._as_scipys(found, lambda small: function(_smallest(other), small))
+        found = self + other
+        return _as_scipys(found, "__add__", other, self) if is_sparse(other) else found
 
     def __neg__(self) -> Any:
         """Change the sign."""
-        return self._as_scipys(self.with_elements(-self.stored_data()), operator.neg)
+        return _as_scipys(self.with_elements(-self.stored_data()), "__neg__", self)
 
     def __abs__(self) -> Any:
         """Return the absolute value of each element."""
-        return self._as_scipys(self.mapped(np.abs), abs)
+        return _as_scipys(self.mapped(np.abs), "__abs__", self)
 
     def __sub__(self, other: Any) -> Any:
         """Subtract a matrix or a dense array."""
@@ -241,7 +239,8 @@ class TrackedMatrix:
 
     def __rsub__(self, other: Any) -> Any:
         """Subtract this matrix from a matrix or a dense array."""
-        return self._from_left((-self) + other, other, operator.sub)
+        found = (-self) + other
+        return _as_scipys(found, "__sub__", other, self) if is_sparse(other) else found
 
     def multiply(self, other: Any) -> Any:
         """Multiply by a number, an array, or a matrix, element by element."""
@@ -249,8 +248,7 @@ class TrackedMatrix:
             return self.with_elements(self.stored_data() * other)
         elements, positions = self.elements()
         found = self.like(elements * self._factors(other, positions), positions)
-        factor = _smallest(other) if is_sparse(other) else np.ones((2, 2))
-        return self._as_scipys(found, lambda small: small.multiply(factor))
+        return _as_scipys(found, "multiply", self, other)
 
     def _factors(self, other: Any, positions: Positions) -> Any:
         """Return the elements of another matrix, or of an array, at some positions."""
@@ -263,7 +261,7 @@ class TrackedMatrix:
             has = np.isin(wanted, keys)
             numbers = np.zeros(len(wanted), np.int64)
             numbers[has] = order[at[has]] + 1
-            return np.concatenate([np.zeros(1, elements.dtype), elements])[numbers]
+            return _with_zero(elements)[numbers]
         dense = other.toarray() if is_sparse(other) else as_array(other)
         return np.broadcast_to(dense, self.shape)[positions]
 
@@ -311,7 +309,7 @@ class TrackedMatrix:
 
     def power(self, n: Any, dtype: Any = None) -> Any:
         """Raise each element to a power."""
-        found = self._as_scipys(self.mapped(lambda data: data**n), lambda small: small.power(2))
+        found = _as_scipys(self.mapped(lambda data: data**n), "power", self, 2)
         return found if dtype is None else found.astype(dtype)
 
     def maximum(self, other: Any) -> Any:
@@ -332,7 +330,7 @@ class TrackedMatrix:
         positions = union.elements()[1]
         own = whole._factors(whole, positions)
         found = self.like(function(own, self._factors(other, positions)), positions)
-        return self._as_scipys(found, lambda small: small.maximum(_smallest(other)))
+        return _as_scipys(found, "maximum", self, other)
 
     def mapped(self, function: Callable[[Any], Any]) -> TrackedMatrix:
         """Apply a function that keeps zeros to each element."""
@@ -342,7 +340,7 @@ class TrackedMatrix:
     def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> TrackedMatrix:
         """Convert the elements to another dtype."""
         found = self.with_elements(self.stored_data().astype(dtype))
-        return self._as_scipys(found, lambda small: small.astype(dtype))
+        return _as_scipys(found, "astype", self, np.dtype(dtype))
 
     # Comparisons of elements, which have no derivative
 
@@ -439,7 +437,7 @@ class TrackedMatrix:
         on = np.flatnonzero(columns - rows == k)
         value = self.made.diagonal(k)
         at = rows[on] if k >= 0 else columns[on]
-        made = _gathered(elements[on], at, len(value))
+        made = gathered(elements[on], at, len(value))
         return self._valued("diagonal", lambda: value, made)
 
     def _valued(self, name: str, value: Callable[[], Any], made: Any) -> Any:
@@ -463,7 +461,7 @@ class TrackedMatrix:
         """Return the matrix as a dense array."""
         elements, positions = self.elements()
         flat = numbers_of(positions, self.shape)
-        made = np.reshape(_gathered(elements, flat, int(np.prod(self.shape))), self.shape)
+        made = np.reshape(gathered(elements, flat, int(np.prod(self.shape))), self.shape)
         return np.copy(made, order="F") if order == "F" else made
 
     def todense(self, order: Any = None, out: None = None) -> Any:
@@ -518,18 +516,31 @@ class TrackedMatrix:
         self[(at, at + k) if k >= 0 else (at - k, at)] = values
 
     def _stored(self, key: Any) -> Any:
-        """Return one element where stores are waiting, or None."""
+        """Return an element or a small block where stores are waiting, or None."""
         if not self._stores or self._format not in BUILDING:
             return None
-        if type(key) is not TUPLE or len(key) != 2 or not all(map(_is_index, key)):
+        if not isinstance(key, TUPLE) or len(key) != 2:
+            return None
+        is_block = all(isinstance(one, slice) for one in key)
+        places = _flat_positions(key, self.shape) if is_block or all(map(_is_index, key)) else None
+        if places is None or places.size > SMALL:
             return None
         if not self._found:
             self._note(-1, numbers_of(slots_of(self._template)[1], self.shape))
-            for number, (places, _) in enumerate(self._stores):
-                self._note(number, places)
-        at = self._found.get(int(_flat_positions(key, self.shape).reshape(-1)[0]))
-        if at is None:
-            return self.dtype.type(0)
+            for number, (stored, _) in enumerate(self._stores):
+                self._note(number, stored)
+        found = [self._found.get(place) for place in places.reshape(-1).tolist()]
+        if not is_block:
+            return self.dtype.type(0) if found[0] is None else self._element(found[0])
+        at = [number for number, one in enumerate(found) if one is not None]
+        elements = [self._element(one).reshape(1) for one in found if one is not None]
+        positions = np.unravel_index(np.array(at, int), places.shape)
+        return self.like(
+            np.concatenate([np.zeros(0, self.dtype), *elements]), positions, places.shape
+        )
+
+    def _element(self, at: tuple[int, int]) -> Any:
+        """Return an element of a store, by its number, or of the matrix before all (-1)."""
         store, place = at
         return (self._data if store < 0 else self._stores[store][1])[place]
 
@@ -567,7 +578,7 @@ class TrackedMatrix:
     def transpose(self, axes: Any = None, copy: bool = False) -> TrackedMatrix:
         """Return the transpose."""
         if self._format in ("coo", "csc", "csr") and not copy:  # of the same elements
-            return TrackedMatrix(self._stored_template().T, self._data)
+            return TrackedMatrix(self.template.T, self._data)
         return self.moved(lambda matrix: matrix.T)  # type: ignore[no-any-return]  # a matrix
 
     def asformat(self, format: str | None, copy: bool = False) -> TrackedMatrix:
@@ -579,13 +590,15 @@ class TrackedMatrix:
         found._format = format
         return found
 
-    def _stored_template(self) -> Any:
+    @property
+    def template(self) -> Any:
+        """Return SciPy's matrix of the same positions; its elements are not those of this one."""
         self._apply_stores()
         return self._template
 
     def copy(self) -> TrackedMatrix:
         """Return a copy."""
-        template = copy.deepcopy(self._stored_template())
+        template = copy.deepcopy(self.template)
         return TrackedMatrix(template, np.copy(self._data), self._format)
 
     def __getattr__(self, name: str) -> Any:
@@ -615,13 +628,13 @@ class TrackedMatrix:
         function = getattr(np, name, None)
         if name in ("real", "imag"):
             found = self.with_elements(getattr(np, name)(self.stored_data()))
-            return self._as_scipys(found, operator.attrgetter(name))
+            return _as_scipys(found, name, self)
         is_elementwise = isinstance(function, np.ufunc) and function.nin == 1
         return functools.partial(self._each, name) if is_elementwise else None
 
     def _each(self, name: str, *_: Any, **__: Any) -> TrackedMatrix:
         """Apply NumPy's function of this name to each element."""
-        return self._as_scipys(self.mapped(getattr(np, name)), operator.methodcaller(name))
+        return _as_scipys(self.mapped(getattr(np, name)), name, self)
 
     def _move(self, name: str, *args: Any, **options: Any) -> Any:
         """Call a method of SciPy's that moves elements, to a new matrix or in this one."""
@@ -731,7 +744,12 @@ def positions_of(matrix: Any) -> tuple[Any, Positions]:
 
 
 def slots_of(template: Any) -> tuple[Any, Positions]:
-    """Return the place in `data` of each element, and its index along each axis."""
+    """Return the place in `data` of each element, and its index along each axis.
+
+    The places are None if the elements are all of `data`, in order.
+    """
+    if template.format in ("coo", "csc", "csr"):
+        return None, positions_of(template)[1]
     numbers, positions = positions_of(numbered(template))
     return numbers - 1, positions
 
@@ -784,17 +802,23 @@ def assembled(
     elements: Any, positions: Positions, shape: Any, form: str, *, is_matrix: bool
 ) -> TrackedMatrix:
     """Return a matrix of the elements, which are added up at equal positions."""
-    flat = numbers_of(positions, shape)
-    places, numbers = np.unique(flat, return_inverse=True)
-    if len(places) < len(flat):
-        elements = _gathered(elements, numbers, len(places))
-    elif not np.array_equal(numbers, np.arange(len(flat))):
-        elements = elements[np.argsort(numbers)]
-    at = np.unravel_index(places, shape)
     kind: Any = scipy.sparse.coo_matrix if is_matrix else scipy.sparse.coo_array
+    count = len(positions[0])
+    if len(shape) == 2:  # conversions add up equal positions, so none are lost if there are none
+        found = kind((np.arange(1, count + 1), positions), shape=shape).tocsr()
+        if found.nnz == count:
+            template = found.tocoo() if form in BUILDING else found.asformat(form)
+            return taken_from(_with_zero(elements), template, form)
+    places, numbers = np.unique(numbers_of(positions, shape), return_inverse=True)
+    at = np.unravel_index(places, shape)
     found = kind((np.arange(1, len(places) + 1), at), shape=shape)
-    found = found if form in BUILDING else found.asformat(form)
-    return taken_from(np.concatenate([np.zeros(1, elements.dtype), elements]), found, form)
+    template = found if form in BUILDING else found.asformat(form)
+    return taken_from(_with_zero(gathered(elements, numbers, len(places))), template, form)
+
+
+def _with_zero(elements: Any) -> Any:
+    """Return elements behind a zero, which has the number 0."""
+    return np.concatenate([np.zeros(1, elements.dtype), elements])
 
 
 def matrix_product(one: Any, other: Any) -> TrackedMatrix:
@@ -802,7 +826,7 @@ def matrix_product(one: Any, other: Any) -> TrackedMatrix:
     shape = (*one.shape[:-1], *other.shape[1:])
     if len(one.shape) < 2 or len(other.shape) < 2:
         raise NoRuleError("Sparse arrays of one axis have no product. Fix: .toarray() of one.")
-    made = _smallest(one) @ _smallest(other)
+    form, is_matrix = _class_after("__matmul__", _class_key(one), _class_key(other))
     (x, (rows, inner)), (y, (outer, columns)) = elements_of(one), elements_of(other)
     order = np.argsort(outer, kind="stable")
     first = np.searchsorted(outer[order], inner, side="left")
@@ -810,18 +834,41 @@ def matrix_product(one: Any, other: Any) -> TrackedMatrix:
     left = np.repeat(np.arange(len(inner)), count)
     ends = np.cumsum(count)
     right = order[np.arange(len(left)) - np.repeat(ends - count, count) + np.repeat(first, count)]
-    is_matrix = isinstance(made, scipy.sparse.spmatrix)
     at = (rows[left], columns[right])
-    return assembled(x[left] * y[right], at, shape, made.format, is_matrix=is_matrix)
+    return assembled(x[left] * y[right], at, shape, form, is_matrix=is_matrix)
 
 
 def _structure(matrix: Any) -> Any:
     return matrix.made if isinstance(matrix, TrackedMatrix) else matrix
 
 
-def _smallest(matrix: Any) -> Any:
-    """Return a matrix of four elements of the same class."""
-    return _class_of(_structure(matrix), matrix.format)(np.ones((2, 2)))
+def _as_scipys(found: TrackedMatrix, name: str, *operands: Any) -> TrackedMatrix:
+    """Bring a result to the format that SciPy's method of this name has for such operands."""
+    return found.asformat(_class_after(name, *map(_class_key, operands))[0])
+
+
+def _class_key(operand: Any) -> Any:
+    """Return what a format depends on: of a matrix its own, of an array nothing."""
+    if is_sparse(operand):
+        return operand.format, isinstance(_structure(operand), scipy.sparse.spmatrix)
+    return None if np.ndim(plain(operand)) else operand
+
+
+@functools.cache
+def _class_after(name: str, *operands: Any) -> tuple[str, bool]:
+    """Return the format of what a method of SciPy returns, and if that is a matrix of SciPy."""
+    ones = np.ones((2, 2))
+    first, *rest = [
+        getattr(scipy.sparse, f"{one[0]}_{'matrix' if one[1] else 'array'}")(ones)
+        if isinstance(one, TUPLE)
+        else ones
+        if one is None
+        else one
+        for one in operands
+    ]
+    found: Any = getattr(first, name)
+    found = found(*rest) if callable(found) else found
+    return found.format, isinstance(found, scipy.sparse.spmatrix)
 
 
 def _class_of(matrix: Any, form: str) -> Any:
@@ -830,7 +877,7 @@ def _class_of(matrix: Any, form: str) -> Any:
     return getattr(scipy.sparse, f"{form}_{kind}")
 
 
-def _gathered(values: Any, at: Any, count: int) -> Any:
+def gathered(values: Any, at: Any, count: int) -> Any:
     """Add values up at their places in a vector, or in the rows of a matrix."""
     size = len(at)
     ones = np.ones(size, np.zeros(0, values.dtype).real.dtype)

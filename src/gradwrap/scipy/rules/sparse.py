@@ -36,6 +36,8 @@ from gradwrap.scipy.tracked_matrix import (
     become_tracked,
     canonical,
     elements_of,
+    gathered,
+    positions_of,
     taken_from,
     tracked,
     values_of,
@@ -49,9 +51,13 @@ if TYPE_CHECKING:
 LINALG: Any = import_module("scipy.sparse.linalg")
 
 
+def _is_traced(A: Any) -> bool:
+    return isinstance(A, TrackedMatrix) and is_tracer(plain(A.elements()[0]))
+
+
 def _plain_matrix(A: Any) -> Any:
     """Return the matrix of the same values for SciPy."""
-    if isinstance(A, TrackedMatrix) and is_tracer(plain(A.elements()[0])):
+    if _is_traced(A):
         constant = A.mapped(lambda data: np.asarray(plain(data)))  # refused unless it is constant
         return constant.made
     return _structure(A)
@@ -340,7 +346,11 @@ def _is_array(value: Any) -> bool:
 
 def _solve_with(A: Any, b: Any) -> Any:
     """Solve a system; each derivative needs one additional solve."""
-    b, made = as_array(b), _plain_matrix(A)
+    b = as_array(b)
+    if isinstance(A, TrackedMatrix):
+        columns = A.canonical().asformat("csc")
+        return _solution_of(_System(columns.template), columns.data, b)
+    made = _plain_matrix(A)
     is_operator = isinstance(made, LINALG.LinearOperator)
     columns = scipy.sparse.csc_array(made @ np.eye(made.shape[1]) if is_operator else made)
     columns = columns.astype(np.result_type(columns.dtype, b.dtype, np.float32))
@@ -354,6 +364,70 @@ def _solve_with(A: Any, b: Any) -> Any:
         return lambda _matvec, right: _solved(factors, right)
 
     return custom_linear_solve(multiply, b, solved(False), solved(True))
+
+
+class _System:
+    """The systems of matrices that have their elements at the same positions."""
+
+    def __init__(self, template: Any) -> None:
+        self.template = template
+        self.rows, self.columns = positions_of(template)[1]
+
+    def __call__(self, data: Any, rhs: Any, adjoint: bool) -> Any:
+        matrix = with_data(self.template, data)
+        matrix = matrix.astype(np.result_type(data.dtype, rhs.dtype, np.float32))
+        return _factors(matrix, False).solve(rhs.astype(matrix.dtype), "H" if adjoint else "N")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _System) and (
+            self.template.shape == other.template.shape
+            and np.array_equal(self.template.indptr, other.template.indptr)
+            and np.array_equal(self.template.indices, other.template.indices)
+        )
+
+    def __hash__(self) -> int:
+        return hash((_System, self.template.shape, self.template.nnz))
+
+    def product(self, data: Any, x: Any, adjoint: bool) -> Any:
+        """Multiply the matrix of some elements, or its adjoint, by a vector or by columns."""
+        into, of = (self.columns, self.rows) if adjoint else (self.rows, self.columns)
+        weights = np.conj(data) if adjoint else data
+        taken = x[of]
+        weights = weights if taken.ndim == 1 else weights[:, None]
+        return gathered(weights * taken, into, self.template.shape[1 if adjoint else 0])
+
+    def outer(self, left: Any, right: Any, adjoint: bool) -> Any:
+        """Return the slopes in the elements: products of two vectors at their positions."""
+        if adjoint:
+            left, right = right, left
+        made = left[self.rows] * np.conj(right[self.columns])
+        return made if made.ndim == 1 else np.sum(made, axis=1)
+
+
+def _solution_of(system: _System, data: Any, rhs: Any, adjoint: bool = False) -> Any:
+    """Solve a system with a matrix of some elements, or with its adjoint."""
+    if not holds_variable([data, rhs]):
+        return called(system, "opaque.solve", data, rhs, adjoint)
+    return SOLUTION_OF.kind.answer(SOLUTION_OF, (system, data, rhs, adjoint), {})
+
+
+SOLUTION_OF = Row(
+    "sparse.linalg.spsolve of elements",
+    Adjoint(
+        {
+            "data": lambda back, out, system, adjoint: -system.outer(back, out, adjoint),
+            "rhs": lambda back: back,
+        },
+        {
+            "data": lambda t, out, system, data, adjoint: (
+                -_solution_of(system, data, system.product(t, out, adjoint), adjoint)
+            )
+        },
+        back=lambda g, system, data, adjoint: _solution_of(system, data, g, not adjoint),
+    ),
+    arrays="data rhs",
+    original=_solution_of,
+)
 
 
 def _factors(columns: Any, by_adjoint: bool) -> Any:
@@ -370,6 +444,9 @@ def _solver(name: str) -> Any:
     """Return the rule of a linear solver: each derivative needs one additional solve."""
 
     def composed(A: Any, b: Any, *args: Any, **options: Any) -> Any:
+        if name == "spsolve" and _is_traced(A):
+            x = _solve_with(A, b)
+            return np.reshape(x, (-1,)) if x.ndim == 2 and x.shape[1] == 1 else x
         result = scipys(f"sparse.linalg.{name}")(
             _plain_matrix(A), plain(as_array(b)), *plain(args), **plain(options)
         )
@@ -475,8 +552,10 @@ class Factors:
             return _solved(self._made, rhs, trans)
         if trans == "H":
             raise NoRuleError("SuperLU.solve has no derivative with trans='H'. Fix: trans='T'.")
-        value = self._made.solve(plain(as_array(rhs)), trans)
         A = self._matrix if trans == "N" else self._matrix.T
+        if self._made is None:
+            return _solve_with(A, rhs)
+        value = self._made.solve(plain(as_array(rhs)), trans)
         return attached("sparse.linalg.splu", value, {(): _solve_with(A, rhs)})
 
     def __getattr__(self, name: str) -> Any:
@@ -495,6 +574,8 @@ def of_factors(found: Any) -> Any:
 
 
 def _splu(A: Any, *args: Any, **options: Any) -> Any:
+    if _is_traced(A):
+        return Factors(None, A)  # what a trace has of them is the solutions
     return Factors(scipys("sparse.linalg.splu")(_plain_matrix(A), *args, **options), A)
 
 
