@@ -199,7 +199,7 @@ NAMES: dict[str, dict[str, str]] = {
         "errors and warnings": ("ArpackError ArpackNoConvergence MatrixRankWarning"),
         "classes of plain data": "LaplacianNd LinearOperator SuperLU",
         "no rule: tried by its array-API path": (
-            "aslinearoperator eigs funm_multiply_krylov "
+            "eigs funm_multiply_krylov "
             "is_sptriangular lobpcg matrix_power onenormest "
             "spbandwidth spilu use_solver"
         ),

@@ -282,7 +282,8 @@ class _Runs:
                     return self.call(*args, **kwargs)
                 out = self._watched(held, args, kwargs)
             except Exception as error:  # noqa: BLE001  raised again below
-                if first is None or (type(first), type(error)) == (TrackedValueError, NoRuleError):
+                is_better = (type(first), type(error)) == (TrackedValueError, NoRuleError)
+                if first is None or is_better or "namespace" in vars(first):  # adapted since
                     first, refusal = error, latest_refusal(error)  # the latter names the function
                 noted.set(None)
                 restore(looked_in.get() or {})

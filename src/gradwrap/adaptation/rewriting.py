@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 ours: Any = drop_in
-METHODS = frozenset({"__array__", "__new__", "astype", "copy", "dot", "ndarray", "type"})
+METHODS = frozenset(
+    {"__array__", "__getattribute__", "__new__", "astype", "copy", "dot", "ndarray", "type"}
+)
 
 
 def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
@@ -61,13 +63,14 @@ def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
             owner = structured(owner) if has_floats(owner.dtype) else owner
     elif name == "__array__" and isinstance(owner, AnyWrapper) and not args:
         return owner
-    elif name == "__new__" and is_differentiating():
-        return made_in(getattr(owner, name), *args, **options)
+    elif name == "__getattribute__" and isinstance(owner, AnyWrapper):
+        return getattr(owner, *args)  # a variable has NumPy's methods when they are asked for
+    elif name in ("__new__", "ndarray") and is_differentiating():
+        make = made_in if name == "__new__" else new_array
+        return make(getattr(owner, name), *args, **options)
     elif name == "type" and isinstance(owner, np.dtype):
         kind: Any = attribute_or_none(owner, "type")
         return STANDING.get(kind, kind)(*args, **options)
-    elif name == "ndarray" and is_differentiating():
-        return new_array(getattr(owner, name), *args, **options)
     return getattr(owner, name)(*args, **options)
 
 
@@ -254,7 +257,8 @@ CALLS = frozenset((opmap[name], 0) for name in ("PRECALL", "CALL") if name in op
 STORES = frozenset(opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name in opmap)
 LEFT_OUT = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.Expr)
 """The statements that are left out if no function to rewrite begins in them."""
-DISPLAYS = (ast.List, ast.Tuple, ast.ListComp, ast.Name)
+NO_LISTS = (ast.Constant, ast.Compare, ast.UnaryOp, ast.Starred, ast.Dict, ast.Lambda)
+"""Arguments of ufuncs that are no lists, and those that stand for several."""
 
 
 def _names_ndarray(expression: ast.expr) -> bool:
@@ -281,9 +285,9 @@ def _joined(arg: ast.expr, *, is_key: bool = False) -> ast.expr:
     if is_key and isinstance(arg, ast.Tuple):
         arg.elts = [_joined(part) for part in arg.elts]
         return arg
-    if is_key and isinstance(arg, ast.Name):
+    if is_key and not isinstance(arg, (ast.List, ast.ListComp)):
         return arg  # perhaps a tuple of keys
-    return _call("__gradwrap_join__", [arg], [], arg) if isinstance(arg, DISPLAYS) else arg
+    return arg if isinstance(arg, NO_LISTS) else _call("__gradwrap_join__", [arg], [], arg)
 
 
 def _call(name: str, args: list[ast.expr], keywords: list[ast.keyword], at: ast.expr) -> ast.Call:

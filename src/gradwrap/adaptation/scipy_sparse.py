@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 OURS = "gradwrap.scipy.sparse"
+OPERATORS = "gradwrap.scipy.operators"
 RULES = "gradwrap.scipy.rules.sparse"
 TRACKED = "gradwrap.scipy.tracked_matrix"
 PRODUCTS = ("dot", "multiply")
@@ -53,6 +54,21 @@ def enter_operators(module: ModuleType) -> None:
     kind: Any = module.LinearOperator
     for name in (*OWN, "dot", "__matmul__", "__mul__", "__call__"):
         setattr(kind, name, _applying(getattr(kind, name), adjoint=name.startswith("r")))
+    original = module.aslinearoperator
+    ours, own_name = _making(original), "aslinearoperator"
+    for name, part in list(sys.modules.items()):  # where the solvers of SciPy look it up
+        if name.startswith(module.__name__) and vars(part).get(own_name) is original:
+            setattr(part, own_name, ours)
+
+
+def _making(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap `aslinearoperator`, so that a tracked matrix becomes an operator with its products."""
+
+    @functools.wraps(original)
+    def make(A: Any) -> Any:
+        return import_module(OPERATORS).operator_of(A) if _is_tracked(A) else original(A)
+
+    return make
 
 
 _in_rule: ContextVar[bool] = ContextVar("gradwrap_operator_in_rule", default=False)

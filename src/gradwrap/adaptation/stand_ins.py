@@ -208,8 +208,9 @@ def _array_namespace(*xs: Any, **options: Any) -> Any:
 
 def _is_standard(module: ModuleType) -> bool:
     """Tell if a module is a namespace of the standard, and its library has no backend here."""
-    names = ("__array_namespace_info__", "__array_api_version__")
-    return all(hasattr(module, n) for n in names) and _library(module.__name__) not in registered()
+    names = {"__array_namespace_info__", "__array_api_version__"}
+    has_names = names <= vars(module).keys()  # a module's `__getattr__` may answer to any name
+    return has_names and _library(module.__name__) not in registered()
 
 
 def _of_standard(module: ModuleType, wrapped: Any) -> ModuleType:

@@ -257,7 +257,8 @@ class _Attached(Derived):
 def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
     """Return SciPy's result with the derivatives of variables for the parts at some paths.
 
-    Differentiating a floating-point part without a variable raises an error.
+    A part at whose path is plain data is a constant. Differentiating a floating-point part without
+    a path raises an error.
     """
     if not is_recorded(list(parts.values())):
         return result
@@ -279,6 +280,8 @@ def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
             from gradwrap.scipy.operators import refused_operator  # slow to import
 
             made[key] = refused_operator(part, f"scipy.{name}: .{key} of its result")
+        elif isinstance(parts.get((key,)), np.ndarray):
+            made[key] = values[key,]
     return made
 
 

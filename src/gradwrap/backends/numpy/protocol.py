@@ -49,7 +49,7 @@ def call_ufunc(
         if isinstance(inputs[0], AnyWrapper) or is_recorded(inputs):
             return ufunc_methods.at(cls, ufunc, *inputs)
         return on_data(ufunc.at, inputs, kwargs)
-    if are_plain(out) and not is_recorded(inputs):
+    if are_plain(out) and (not is_recorded(inputs) or _are_truths(out)):
         found = on_data(getattr(ufunc, method), inputs, kwargs)
         return cls._plain(found) if out is None else found
     kwargs.pop("out", None)
@@ -80,6 +80,12 @@ def _lying(result: Any, order: str) -> Any:
 def are_plain(out: Any) -> bool:
     """Tell if `out=` is missing, or names only plain arrays."""
     return out is None or not any(isinstance(part, AnyWrapper) for part in targets(out))
+
+
+def _are_truths(out: Any) -> bool:
+    """Tell if `out=` names arrays of truths, which have no derivative."""
+    kinds = [getattr(getattr(one, "dtype", None), "kind", "") for one in targets(out)]
+    return kinds == ["b"]
 
 
 def targets(out: Any) -> tuple[Any, ...]:

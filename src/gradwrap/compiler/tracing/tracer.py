@@ -202,9 +202,9 @@ class Tracer(Recorded):
         if any(isinstance(x, (AnyWrapper, Weak, Twofold)) for x in inputs):
             return NotImplemented
         tape = self.tape
-        out = kwargs.pop("out", None)
-        if out is not None and any(one is not None for one in out):
-            raise tape.refuse(f"np.{ufunc.__name__} writes to out=. Fix: y = np.{ufunc.__name__}()")
+        out = tuple(one for one in kwargs.pop("out", None) or () if one is not None)
+        if out and (method != "__call__" or ufunc.nout > 1 or type(out[0]) is not np.ndarray):
+            raise self._refuse_out(ufunc)
         kw = {name: value for name, value in kwargs.items() if not _is_default(name, value)}
         name = _name_of(ufunc)
         if "where" in kw:
@@ -212,10 +212,20 @@ class Tracer(Recorded):
         if not name:
             raise tape.refuse(f"it calls {ufunc.__name__}, a ufunc that source cannot name")
         if method == "__call__":
-            return tape.record(ufunc, name, inputs, kw)
+            made = tape.record(ufunc, name, inputs, kw)
+            if not out:
+                return made
+            if made.dtype.kind not in "biu":
+                raise self._refuse_out(ufunc)
+            np.copyto(out[0], np.asarray(made))  # as for a store of truths to a plain array
+            return out[0]
         if method not in ("reduce", "accumulate", "outer", "reduceat"):
             raise tape.refuse(f"it calls np.{ufunc.__name__}.{method}. Fix: y[i] += x in a loop")
         return tape.record(getattr(ufunc, method), f"{ufunc.__name__}.{method}", inputs, kw)
+
+    def _refuse_out(self, ufunc: Any) -> Exception:
+        name = f"np.{ufunc.__name__}"
+        return self.tape.refuse(f"{name} writes to out=. Fix: y = {name}()")
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         tape = self.tape

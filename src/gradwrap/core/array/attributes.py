@@ -36,7 +36,11 @@ class Attributes(Wrapper):
     def _no_attribute(self, name: str) -> TrackedAttributeError:
         text = f"{type(self).__name__!r} object has no attribute {name!r}"
         if not name.startswith("_") and hasattr(innermost(self), name):
-            text = f"{text}. Fix: x.detach().data.{name}, if no gradient is wanted."
+            text = (
+                f"{text}. Fix: make the function that reads it one operation with "
+                "f = gradwrap.primitive(f), and give it its derivative with gradwrap.defvjp(f, "
+                f"...); or x.detach().data.{name}, if no gradient is wanted."
+            )
             return TrackedAttributeError(text, obj=self)  # no name, of which Python makes a guess
         fix = next(filter(None, (remedy(name) for remedy in remedies)), "")
         if not fix and not name.startswith("_"):

@@ -531,8 +531,8 @@ def _solve_ivp(
     if dense_output:
         result["sol"] = States(result.sol, states)
     parts = {("y",): np.stack(columns, axis=1)}
-    if asked is not None and is_recorded(asked):
-        parts["t",] = asked
+    if asked is not None:
+        parts["t",] = asked if is_recorded(asked) else result.t
     return parts
 
 

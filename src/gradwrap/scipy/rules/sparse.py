@@ -23,6 +23,7 @@ from gradwrap.scipy.classes import Class, meta_of
 from gradwrap.scipy.dispatching import Composed, scipys
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Adjoint, OfColumns, product
+from gradwrap.scipy.operators import matrix_of, operator_of
 from gradwrap.scipy.products import parts_of
 from gradwrap.scipy.rules.matrices import like_columns
 from gradwrap.scipy.solving import as_array, as_dense, attached, data_of, is_tracer, plain
@@ -702,6 +703,8 @@ class _OfMatrices(Composed):
 
         @functools.wraps(original)
         def dispatch(*args: Any, **options: Any) -> Any:
+            args = tuple(map(matrix_of, args))
+            options = {name: matrix_of(value) for name, value in options.items()}
             holds = any(isinstance(value, HOLDERS) for value in args) and _holds_matrix(args)
             if self.always or holds or not are_plain(args, options):
                 return self.answer(row, args, options)
@@ -781,6 +784,7 @@ OTHERS = [
     Row("sparse.linalg.splu", _OfMatrices(_splu, always=True)),
     Row("sparse.linalg.factorized", _OfMatrices(_factorized, always=True)),
     Row("sparse.linalg.norm", _OfMatrices(_norm)),
+    Row("sparse.linalg.aslinearoperator", _OfMatrices(operator_of)),
     Row(
         "sparse.linalg.expm_multiply",
         Adjoint({"B": _exponential_by_adjoint}),

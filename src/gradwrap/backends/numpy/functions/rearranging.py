@@ -24,7 +24,6 @@ from gradwrap.backends.numpy.functions.table import (
 )
 from gradwrap.core.levels.wrapper import innermost, is_scalar, key_with_batches, native
 from gradwrap.core.values.dynamic import LIST, SEQUENCE
-from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
 
 NUMPYS_OWN: tuple[type[Any], ...] = (np.ndarray, np.generic)
@@ -95,13 +94,12 @@ def partition(xp: Any, a: Any, kth: Any, axis: Any, kind: Any, order: Any) -> An
 )
 def unique(xp: Any, ar: Any, return_index: bool, axis: Any, sorted: bool, **named: Any) -> Any:
     """Take the first of each set of equal elements, at the positions that NumPy finds."""
-    if axis is not None:
-        raise NoRuleError("np.unique with axis= has no rule. Fix: omit axis=, or .detach().")
     if not sorted:  # which older versions do not know
         named["sorted"] = False
     values = native(ar)
-    _, places, *rest = untyped.unique(values, return_index=True, **named)
-    taken = xp.reshape(ar, (-1,))[places]
+    _, places, *rest = untyped.unique(values, return_index=True, axis=axis, **named)
+    along = 0 if axis is None else as_axes(axis, ar.ndim)[0]
+    taken = flat(xp, ar, axis)[(*(slice(None),) * along, places)]
     found: list[Any] = [taken, *([places] if return_index else []), *rest]
     return tuple(found) if len(found) > 1 else found[0]
 
@@ -205,6 +203,7 @@ def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: A
 @implements("choose(a, choices, out=None, mode='raise')")
 def choose(xp: Any, a: Any, choices: Any, mode: str) -> Any:
     places = on_host(a)
+    places = places.astype(np.intp) if places.dtype == np.bool_ else places
     parts = [xp.asarray(choice) for choice in choices]
     shape = np.broadcast_shapes(places.shape, *(part.shape for part in parts))
     places = _within(places, len(parts), mode)
