@@ -335,6 +335,160 @@ def test_keys_of_sweeps_by_slices_and_elements(monkeypatch: pytest.MonkeyPatch) 
     assert "extrapolated from traces" in str(made.explain())
 
 
+def last_key_of_a_loop_before(x: Any, hider: Any) -> Any:
+    s, i, places = x[0], 0, [min(i, 75) for i in range(len(x))]
+    for i in range(1, len(x) - 1):
+        s = 0.5 * s + x[i]
+    for _ in range(len(x)):
+        s = 0.9 * s + 0.1 * np.maximum(hider, x[places[i]])
+    return s
+
+
+def keys_of_two_reads_on_a_line(x: Any, hider: Any) -> Any:
+    s, table = x[0], np.clip(np.arange(len(x)), 0, 75)
+    for _ in range(len(x)):
+        s = 0.9 * s + 0.1 * np.maximum(hider * x[0], x[table[-1]])
+    return s
+
+
+def key_in_every_second_turn(x: Any, hider: Any) -> Any:
+    s, last = x[0], min(len(x) - 1, 75)
+    for i in range(len(x)):
+        s = 0.5 * s + np.maximum(hider, x[last * (i % 2)])
+    return s
+
+
+def keys_on_stairs(x: Any, hider: Any) -> Any:
+    s = x[0]
+    for i in range(len(x)):
+        s = 0.5 * s + np.maximum(hider, x[min(i // 10, 5)])
+    return s
+
+
+def key_times_zero(x: Any, hider: Any) -> Any:
+    s, last = x[0], min(len(x) - 1, 75)
+    for i in range(len(x)):
+        s = 0.5 * s + x[i] + (hider - HIDER) * x[last]
+    return s
+
+
+def key_of_a_branch(x: Any, hider: Any) -> Any:
+    s, last = x[0], min(len(x) - 1, 75)
+    for i in range(len(x)):
+        s = 0.5 * s + np.where(hider > 5.0, x[i], x[last])
+    return s
+
+
+def key_between_loops(x: Any, hider: Any) -> Any:
+    s, last = x[0], min(len(x) - 1, 75)
+    for i in range(len(x)):
+        s = 0.5 * s + x[i]
+    s = s + np.maximum(hider, x[last])
+    for i in range(len(x)):
+        s = 0.5 * s + x[i]
+    return s
+
+
+def key_before_a_loop(x: Any, hider: Any) -> Any:
+    places = [min(i, 75) for i in range(len(x))]
+    s = np.maximum(hider, x[places[-1]])
+    for i in range(len(x)):
+        s = s + 0.01 * x[i] * np.sin(s)
+    return s
+
+
+def key_of_a_write(x: Any, hider: Any) -> Any:
+    s, b = x[0], gnp.zeros(len(x))
+    for i in range(len(x)):
+        s = 0.5 * s + x[i]
+    b[min(len(x) - 1, 75)] = s
+    return s + np.sum(np.maximum(hider, b * x))
+
+
+def end_of_a_slice(x: Any, hider: Any) -> Any:
+    s, end = x[0], min(len(x), 100)
+    for i in range(len(x)):
+        s = 0.5 * s + x[i]
+    return s + np.maximum(100 * hider, np.sum(x[:end]))
+
+
+def bound_of_a_range(x: Any, hider: Any) -> Any:
+    s, end = x[0], min(len(x), 100)
+    for i in range(len(x)):
+        s = 0.5 * s + x[i]
+    t = x[0]
+    for i in range(end):
+        t = 0.5 * t + x[i]
+    return s + np.maximum(hider, t)
+
+
+def length_of_an_axis(x: Any, hider: Any) -> Any:
+    s = x[0]
+    for i in range(len(x)):
+        s = 0.5 * s + x[i]
+    return s + np.maximum(100 * hider, np.sum(gnp.zeros(min(len(x), 100)) + s))
+
+
+def key_of_the_last_turn(x: Any, hider: Any) -> Any:
+    s, n = x[0], len(x)
+    for i in range(n):
+        s = 0.5 * s + np.maximum(hider, x[i - (i == n - 1) * max(n - 75, 0)])
+    return s
+
+
+def factor_of_all_turns(x: Any, hider: Any) -> Any:
+    s, rate = x[0], 1.0 / min(len(x), 100)
+    for i in range(len(x)):
+        s = 0.5 * s + np.maximum(hider, rate * x[i])
+    return s
+
+
+def factor_outside(x: Any, hider: Any) -> Any:
+    s = x[0]
+    for i in range(len(x)):
+        s = 0.5 * s + x[i]
+    return s + np.maximum(1000 * hider, min(len(x), 100) * s)
+
+
+def power_of_a_choice(x: Any, hider: Any) -> Any:
+    s, power = x[0], [2, 3][min(len(x) // 100, 1)]
+    for i in range(len(x)):
+        s = 0.5 * s + x[i]
+    return s + np.maximum(hider, s**power)
+
+
+HIDER = 9.0
+HIDDEN = (
+    *(last_key_of_a_loop_before, keys_of_two_reads_on_a_line, key_in_every_second_turn),
+    *(keys_on_stairs, key_times_zero, key_of_a_branch, key_between_loops, key_before_a_loop),
+    *(key_of_a_write, end_of_a_slice, bound_of_a_range, length_of_an_axis, key_of_the_last_turn),
+    *(factor_of_all_turns, factor_outside, power_of_a_choice),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", HIDDEN)
+@pytest.mark.parametrize("seconds", [0.0, 1.0])
+@pytest.mark.parametrize("transform", [gw.value_and_grad, fn(lambda f: f)])
+def test_numbers_of_lengths_that_the_first_arguments_hide(
+    function: Any, seconds: float, transform: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A number grows with the length, up to a bound that no short loop reaches.
+
+    The first call hides what it chooses, so that no comparison of results shows another number.
+    """
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", seconds)
+    monkeypatch.setattr("gradwrap.compiler.calls.entry.FIRST", 60)
+    monkeypatch.setattr("gradwrap.compiler.calls.entry.MOST", 1 << 18)
+    eager = transform(function)
+    made = gw.compile(eager)
+    x = X[:144]
+    made(x, HIDER)
+    for given in ((x, 0.01), (1.1 * x[::-1], -0.5)):
+        for wanted, found in zip(flatten(eager(*given))[0], flatten(made(*given))[0], strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+
+
 LABELS = {
     "drawn": np.random.default_rng(1).integers(0, 4, N),
     "late": np.repeat([0, 1], [300, N - 300]),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.errors import AdaptationError, BatchedValueError, GradwrapError
+from gradwrap.errors import AdaptationError, BatchedValueError, GradwrapError, TrackedValueError
 
 pytestmark = pytest.mark.peers
 pd: Any = pytest.importorskip("pandas")
@@ -146,7 +146,8 @@ def rows_of_numbers(x: Any) -> Any:
 def products(x: Any) -> Any:
     table = table_of(x)[["a", "b"]]
     total = (table.T @ np.ones(3)).sum() + table.dot(np.array([1.0, 2.0])).prod()
-    return total + table["a"].dot(table["b"]) + (T[["a", "b"]] @ x[:2]).prod()
+    plain = T[["a", "b"]].reset_index(drop=True)  # forward mode refuses tables with other labels
+    return total + table["a"].dot(table["b"]) + (plain @ x[:2]).prod()
 
 
 def labels(x: Any) -> Any:
@@ -350,3 +351,205 @@ def test_what_needs_plain_numbers_is_refused_with_a_remedy_that_works(name: str)
         gw.grad(gw.adapting(function))(X)
     found = gw.grad(gw.adapting(function, compiled="numerical"))(X)
     np.testing.assert_allclose(found, differences(function), rtol=1e-5, atol=1e-5)
+
+
+# Stores, which pandas places ----------------------------------------------------------------------
+
+ALL = slice(None)
+Keys = Callable[[Any], Any]
+
+
+def some(labels: Any) -> list[Any]:
+    """Two labels, the last one first."""
+    return [labels[-1], labels[0]]
+
+
+def odd(count: int) -> Any:
+    return np.arange(count) % 2 == 1
+
+
+BY_LABEL: dict[str, Keys] = {
+    "whole": lambda o: (ALL, ALL),
+    "rows": lambda o: some(o.index),
+    "columns": lambda o: (ALL, some(o.columns)),
+    "both": lambda o: (some(o.index), some(o.columns)),
+    "one row": lambda o: o.index[1],
+    "one column": lambda o: (ALL, o.columns[1]),
+    "part of a row": lambda o: (o.index[1], some(o.columns)),
+    "part of a column": lambda o: (some(o.index), o.columns[0]),
+    "cell": lambda o: (o.index[0], o.columns[1]),
+    "slices": lambda o: (slice(o.index[1], None), slice(None, o.columns[0])),
+    "mask": lambda o: odd(len(o)),
+    "masks": lambda o: (odd(len(o)), odd(o.shape[1])),
+    "series of truths": lambda o: o["a"] > o["a"].mean(),
+    "function": lambda o: lambda t: (t["a"] > t["a"].mean(), "b"),
+    "new row": lambda o: "new",
+    "new column": lambda o: (ALL, "new"),
+}
+BY_POSITION: dict[str, Keys] = {
+    "whole": lambda o: (ALL, ALL),
+    "rows": lambda o: [len(o) - 1, 0],
+    "columns": lambda o: (ALL, [1, 0]),
+    "both": lambda o: ([1, 0], [1, 0]),
+    "one row": lambda o: -1,
+    "one column": lambda o: (ALL, 1),
+    "part of a row": lambda o: (1, slice(None, None, -1)),
+    "cell": lambda o: (1, 0),
+    "slices": lambda o: (slice(1, None), slice(0, 1)),
+    "mask": lambda o: odd(len(o)),
+}
+BY_COLUMN: dict[str, Keys] = {
+    "column": lambda o: "b",
+    "columns": lambda o: ["b", "a"],
+    "new columns": lambda o: ["b", "new"],
+    "rows": lambda o: slice(1, None),
+    "mask": lambda o: odd(len(o)),
+    "table of truths": lambda o: o > o["a"].mean(),
+    "array of truths": lambda o: np.arange(o.size).reshape(o.shape) % 3 == 0,
+    "new column": lambda o: "new",
+}
+CELL: dict[str, Keys] = {"cell": lambda o: (o.index[1], "a")}
+
+
+def put(name: str, key: Keys) -> Callable[[Any, Any], Any]:
+    def store(table: Any, value: Any) -> Any:
+        (table if name == "[]" else getattr(table, name))[key(table)] = value
+        return table
+
+    return store
+
+
+def in_place(method: str) -> Callable[[Any, Any], Any]:
+    def store(table: Any, value: Any) -> Any:
+        getattr(table, method)(table > table["a"].mean(), value, inplace=True)
+        return table
+
+    return store
+
+
+def inserted(table: Any, value: Any) -> Any:
+    table.insert(1, "new", value)
+    return table
+
+
+def chained(table: Any, value: Any) -> Any:
+    table.loc[:, :] = value
+    table.loc[table.index[0], "b"] = table["a"].sum()
+    table["new"] = table["b"] * table["a"]
+    return table.T
+
+
+STORES: dict[str, Callable[[Any, Any], Any]] = {
+    **{f"loc, {name}": put("loc", key) for name, key in BY_LABEL.items()},
+    **{f"iloc, {name}": put("iloc", key) for name, key in BY_POSITION.items()},
+    **{f"[], {name}": put("[]", key) for name, key in BY_COLUMN.items()},
+    "at": put("at", CELL["cell"]),
+    "iat": put("iat", BY_POSITION["cell"]),
+    "where": lambda o, v: o.where(o > o["a"].mean(), v),
+    "where by rows": lambda o, v: o.where(o["a"] > o["a"].mean(), v, axis=0),
+    "where by columns": lambda o, v: o.where(o > o["a"].mean(), v, axis=1),
+    "mask": lambda o, v: o.mask(o > o["a"].mean(), v, axis=0),
+    "where in place": in_place("where"),
+    "mask in place": in_place("mask"),
+    "assign": lambda o, v: o.assign(b=v, new=lambda t: t["a"] * t["b"]),
+    "insert": inserted,
+    "chained": chained,
+}
+
+
+def as_lists(array: Any) -> Any:
+    return [*map(as_lists, array)] if np.ndim(array) else array
+
+
+VALUES: dict[str, Callable[[Any, Any], Any]] = {
+    "array": lambda o, v: v,
+    "list": lambda o, v: as_lists(v),
+    "tuple": lambda o, v: tuple(as_lists(v)) if v.ndim else v,
+    "Series": lambda o, v: pd.Series(v, index=labels_for(o, len(v))),
+    "DataFrame": lambda o, v: pd.DataFrame(
+        v, index=labels_for(o, len(v)), columns=o.columns[::-1][: v.shape[1]]
+    ),
+}
+
+
+def labels_for(table: Any, count: int) -> Any:
+    """Labels of the rows in another order, or of the columns."""
+    return (table.index if count == len(table) else table.columns)[::-1][:count]
+
+
+def shapes_for(rows: int, columns: int) -> list[tuple[int, ...]]:
+    """The shapes that fit some of the stores; for the others pandas raises an error."""
+    parts = [(2, columns), (rows, 2), (2, 2), (rows - 1, columns), (rows - 1, 1), (1, columns)]
+    return [*dict.fromkeys([(), (rows,), (columns,), (2,), (rows, columns), *parts])]
+
+
+def after_store(x: Any, case: Any, is_tracked: bool, plain: Any) -> Any:
+    """The cells of a table after a store, with zeros for NaN, and one number of the value."""
+    store, kind, shape = case
+    rows, columns = plain.shape
+    numbers = x[: plain.size].reshape(plain.shape) * 1.5 if is_tracked else plain
+    table = pd.DataFrame(numbers, index=[*"pqrs"[:rows]], columns=[*"abcd"[:columns]]).copy()
+    value = (x[: int(np.prod(shape))] ** 2).reshape(shape) if shape else x[0] ** 2
+    made = store(table, VALUES[kind](table, value)).to_numpy()
+    return np.concatenate([np.where(np.isnan(made), 0.0, made).reshape(-1), x[:1]])
+
+
+adapted_store: Any = gw.adapting(after_store)
+
+
+UNFIT = (ValueError, TypeError, IndexError, KeyError, NotImplementedError, DeprecationWarning)
+
+
+def check_store(case: Any, is_tracked: bool, shape: tuple[int, int]) -> bool:
+    """Compare with pandas, and tell if pandas takes such a value; if not, neither do we."""
+    generator = np.random.default_rng([*shape, is_tracked])
+    x, slope = generator.uniform(0.5, 2.0, (2, shape[0] * shape[1]))
+    given = case, is_tracked, 1.5 * generator.uniform(0.5, 2.0, shape)
+    try:
+        expected = after_store(x, *given)
+    except UNFIT:
+        with pytest.raises(UNFIT):
+            gw.vjp(lambda x: adapted_store(x, *given), x)
+        return False
+    step = 1e-6 * slope
+    along = (after_store(x + step, *given) - after_store(x - step, *given)) / 2e-6
+    weights = generator.normal(size=expected.shape)
+    found, pull = gw.vjp(lambda x: adapted_store(x, *given), x)
+    (gradient,) = pull(weights)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, err_msg=str(case))
+    np.testing.assert_allclose(
+        np.vdot(gradient, slope), np.vdot(weights, along), rtol=1e-5, atol=1e-7, err_msg=str(case)
+    )
+    return True
+
+
+def check_stores(name: str, shape: tuple[int, int], kinds: Any) -> None:
+    taken = 0
+    for kind in kinds:
+        for form in shapes_for(*shape):
+            if len(form) == {"Series": 1, "DataFrame": 2}.get(kind, len(form)):
+                for is_tracked in (False, True):
+                    taken += check_store((STORES[name], kind, form), is_tracked, shape)
+    assert taken
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_stores_go_where_pandas_places_them(name: str) -> None:
+    check_stores(name, (2, 2), ["array"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [(2, 2), (3, 2), (3, 3), (2, 4)])
+@pytest.mark.parametrize("name", STORES)
+def test_stores_of_all_kinds_of_values(name: str, shape: tuple[int, int]) -> None:
+    check_stores(name, shape, VALUES)
+
+
+def test_whole_numbers_refuse_a_part_that_is_tracked() -> None:
+    def stored(x: Any) -> Any:
+        table = pd.DataFrame({"a": [1, 2], "b": [1.0, 2.0]})
+        table.loc[0, "a"] = x[0]
+        return table["a"].sum()
+
+    with pytest.raises(TrackedValueError, match=r"the column 'a' .* int64 .*astype\(float\)"):
+        gw.grad(gw.adapting(stored))(X)

@@ -128,6 +128,39 @@ def test_a_module_that_was_looked_for_is_set_up_when_it_is_imported(
     monkeypatch.delitem(sys.modules, "setting_up")
 
 
+def test_a_step_that_fails_warns_and_the_import_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "another_version.py").write_text("__version__ = '0.1'\nvalue = 3\n")
+    (tmp_path / "looks_for_more.py").write_text("def enter(module): module.absent.more = 1\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.setitem(after_import.ENTRIES, "another_version", "looks_for_more:enter")
+
+    with pytest.warns(RuntimeWarning, match=r"could not set up another_version \(0\.1\): Attr"):
+        module = importlib.import_module("another_version")
+
+    assert module.value == 3
+    monkeypatch.delitem(sys.modules, "another_version")
+    monkeypatch.delitem(sys.modules, "looks_for_more")
+
+
+OLD_SKLEARN = """
+import sys, types
+for name in ("sklearn", "sklearn.utils", "sklearn.utils._array_api"):
+    sys.modules[name] = types.ModuleType(name)
+sys.modules["sklearn.utils._array_api"].get_namespace = len
+import warnings
+warnings.simplefilter("error")
+import gradwrap
+assert vars(sys.modules["sklearn.utils._array_api"])["get_namespace"] is len
+print("done")
+"""
+
+
+def test_scikit_learn_without_the_names_of_later_versions_is_left_alone() -> None:
+    assert run(OLD_SKLEARN).split() == ["done"]
+
+
 OF_SCIPY = """
 import json, sys
 import numpy as np

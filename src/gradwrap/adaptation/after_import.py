@@ -7,11 +7,13 @@ where they would drop a gradient. There is a file for each package.
 from __future__ import annotations
 
 import sys
+import warnings
 from _thread import get_ident
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from importlib.machinery import ModuleSpec
 
 METRICS = "gradwrap.adaptation.sklearn:enter_metrics"
@@ -48,9 +50,27 @@ def enter_all() -> None:
 
 
 def _enter(entry: str, module: Any) -> None:
-    """Call an entry's function with the imported module."""
+    """Call an entry's function with the imported module; its error never stops the import."""
     ours, _, function = entry.partition(":")
-    getattr(import_module(ours), function)(module)
+    try:
+        getattr(import_module(ours), function)(module)
+    except Exception as error:  # noqa: BLE001  any version of a library may lack what it looks for
+        name = module.__name__
+        library = sys.modules.get(name.partition(".")[0])
+        warnings.warn(
+            f"gradwrap could not set up {name} ({getattr(library, '__version__', 'no version')}): "
+            f"{type(error).__name__}: {error}. Plain arrays work there as before. Do not rely on "
+            "gradients of its functions. Fix: another version of the library, or of gradwrap.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+def exchange(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
+    """Put `make` of a function or an object in its place, if this version has one of the name."""
+    found = getattr(owner, name, None)
+    if found is not None:
+        setattr(owner, name, make(found))
 
 
 class _AfterImport:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.adaptation.after_import import exchange
 from gradwrap.core.array.attributes import remedies
 from gradwrap.core.array.variable import Variable
 from gradwrap.core.calls.table_labels import note_product
@@ -40,6 +41,7 @@ PRIORITY = 10_000
 WINDOWS = ("sum", "mean", "std", "var", "sem", "min", "max", "median", "skew", "kurt", "apply")
 """What is computed of rolling and expanding windows."""
 COLUMNS = "gradwrap.adaptation.pandas_columns"
+STORES = "gradwrap.adaptation.pandas_stores"
 NO_NUMBERS: Any = pd.Series([], dtype=np.float64)
 
 
@@ -176,17 +178,19 @@ def _columns() -> Any:
 def _let_hold() -> None:
     """Let tables be made of tracked values, take them, and give their arrays."""
     _exchange(pd.Series, "__init__", _made)
-    _exchange(pd.Series, "__setitem__", _placed)
+    for kind in (pd.Series, pd.DataFrame):
+        _exchange(kind, "__setitem__", _stored)
     _exchange(pd.Series, "_cmp_method", _compared)
     _exchange(pd.Series, "_arith_method", _computed)
     _exchange(pd.DataFrame, "__init__", _made_of_columns)
     _exchange(pd.DataFrame, "_arith_method", _computed_by_column)
-    _exchange(pd.DataFrame, "__setitem__", _stored)
     _exchange(pd.DataFrame, "insert", _inserted)
+    _exchange(pd.DataFrame, "isetitem", _stored)
+    _exchange(pd.DataFrame, "_where", _chosen_where)  # of a series, too
     _exchange(pd.DataFrame, "to_numpy", _converted)
     _exchange(pd.DataFrame, "apply", _applied_to_rows)
     for name in ("loc", "at", "iat"):  # `iloc` has the method of `loc`
-        _exchange(type(getattr(pd.Series([0.0]), name)), "__setitem__", _placed)
+        _exchange(type(getattr(pd.Series([0.0]), name)), "__setitem__", _stored)
     for name in WINDOWS:
         _exchange(type(pd.Series([0.0]).rolling(1)).__mro__[1], name, _of_windows(name))
     _exchange(type(pd.Series([0.0]).ewm(1)), "mean", _of_weights)
@@ -200,9 +204,8 @@ def _let_hold() -> None:
 
 def _exchange(kind: Any, name: str, make: Callable[[Any], Any]) -> None:
     """Put a function around a method, in the class that defines it, or around one of a module."""
-    owner = next(base for base in getattr(kind, "__mro__", [kind]) if name in vars(base))
-    method = getattr(owner, name)
-    setattr(owner, name, functools.wraps(method)(make(method)))
+    owner = next((base for base in getattr(kind, "__mro__", [kind]) if name in vars(base)), None)
+    exchange(owner, name, lambda method: functools.wraps(method)(make(method)))
 
 
 def _made(init: Any) -> Any:
@@ -250,51 +253,71 @@ def _by_column(rows: list[Any]) -> dict[Any, list[Any]]:
 
 
 def _stored(store: Any) -> Any:
-    """Store tracked columns."""
+    """Store tracked values in a table, by its method or that of `loc`, `iloc`, `at` or `iat`."""
 
     def stored(self: Any, key: Any, value: Any) -> Any:
-        if isinstance(value, AnyWrapper) and value.ndim > 1 and is_recorded(value):
-            value = pd.DataFrame(value, index=self.index, columns=[*key])
-        elif _has_tracked(value):
-            if isinstance(key, (slice, pd.DataFrame)) or getattr(key, "dtype", "") == "bool":
-                _make_room(self)
-            value = _held(value, len(self))
-        return store(self, key, _untracked(value))
+        table = self if isinstance(self, (pd.Series, pd.DataFrame)) else self.obj
+        if not (_has_tracked(value) or _holds_in(value) or _holds(table)):
+            return store(self, key, _untracked(value))
+        stores = import_module(STORES)
+        key = stores.plain_key(key, table)
+
+        def store_codes(codes: Any, cells: Any) -> None:
+            store(codes if table is self else _indexer_of(codes, self), key, cells)
+
+        return _update(table, stores.placed(table, _untracked(value), store_codes))
 
     return stored
 
 
+def _indexer_of(table: Any, like: Any) -> Any:
+    """Return `loc`, `iloc`, `at` or `iat` of another table."""
+    made = type_of(like)(like.name, table)
+    if getattr(like, "axis", None) is not None:
+        made.axis = like.axis
+    return made
+
+
+def _update(table: Any, made: Any) -> None:
+    table._update_inplace(made)  # noqa: SLF001  there is no public name for it
+
+
 def _inserted(insert: Any) -> Any:
     def inserted(self: Any, loc: Any, column: Any, value: Any, *args: Any, **options: Any) -> Any:
-        value = _held(value, len(self)) if _has_tracked(value) else _untracked(value)
-        return insert(self, loc, column, value, *args, **options)
+        if not (_has_tracked(value) or _holds_in(value)):
+            return insert(self, loc, column, _untracked(value), *args, **options)
+
+        def insert_codes(codes: Any, cells: Any) -> None:
+            insert(codes, loc, column, cells, *args, **options)
+
+        return _update(self, import_module(STORES).placed(self, value, insert_codes))
 
     return inserted
 
 
-def _placed(store: Any) -> Any:
-    """Store tracked numbers at places of a table, whose columns of floats hold them then."""
+def _chosen_where(where: Any) -> Any:
+    """Choose between the cells of a table and others, of which some are tracked."""
 
-    def placed(self: Any, key: Any, value: Any) -> Any:
-        if _has_tracked(value):
-            _make_room(self if isinstance(self, pd.Series) else self.obj)
-            value = value if isinstance(value, AnyWrapper) and not value.ndim else _held(value)
-        return store(self, key, _untracked(value))
+    def chosen(
+        self: Any, cond: Any, other: Any = np.nan, *, inplace: bool = False, **options: Any
+    ) -> Any:
+        if not (_has_tracked(other) or _holds_in(other) or _holds(self)):
+            return where(self, cond, _untracked(other), inplace=inplace, **options)
+        stores = import_module(STORES)
+        cond = stores.plain_key(cond, self)
+        other = np.nan if other is pd.api.extensions.no_default else _untracked(other)
 
-    return placed
+        def choose(codes: Any, cells: Any) -> Any:
+            found = where(codes, cond, cells, inplace=inplace, **options)
+            return None if inplace else found
 
+        made = stores.placed(self, other, choose, in_place=inplace)
+        if not inplace:
+            return self._constructor(made).__finalize__(self)
+        _update(self, made)
+        return self
 
-def _make_room(table: Any) -> None:
-    """Let columns of floats hold tracked values."""
-    if isinstance(table, pd.Series):
-        if _is_of_floats(table.dtype):
-            column = _columns().held(table.to_numpy())
-            made = pd.Series(column, index=table.index, name=table.name)
-            table._update_inplace(made)  # noqa: SLF001  there is no public name for it
-        return
-    for at, dtype in enumerate(table.dtypes):
-        if _is_of_floats(dtype):
-            table.isetitem(at, _columns().held(table.iloc[:, at].to_numpy()))
+    return chosen
 
 
 def _is_of_floats(dtype: Any) -> bool:
@@ -471,6 +494,17 @@ def _holds(table: Any) -> bool:
         return False
     dtypes = [table.dtype] if isinstance(table, pd.Series) else [*table.dtypes]
     return any(hasattr(one, "holds_tracked") for one in dtypes)
+
+
+def _holds_in(value: Any) -> bool:
+    """Tell if a value is a table that holds tracked values, or one among its contents is."""
+    if isinstance(value, (pd.Series, pd.DataFrame)):
+        return _holds(value)
+    if isinstance(value, DICT):
+        return any(map(_holds_in, value.values()))
+    if isinstance(value, SEQUENCE):
+        return any(map(_holds_in, value))
+    return COLUMNS in sys.modules and isinstance(value, _columns().Column)
 
 
 def _as_an_array(convert: Any) -> Any:

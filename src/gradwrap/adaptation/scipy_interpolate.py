@@ -6,6 +6,7 @@ import functools
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.adaptation.after_import import exchange
 from gradwrap.adaptation.scipy_fft import is_variable
 
 if TYPE_CHECKING:
@@ -31,11 +32,14 @@ OURS = "gradwrap.scipy.interpolants"
 def enter_interpolants(module: Any) -> None:
     """Let objects of these classes be called with tracked points."""
     for name in CLASSES:
-        kind = getattr(module, name)
-        kind.__call__ = answering(kind.__call__, _call_rebuilt)
+        answer_with(getattr(module, name, None), "__call__", _call_rebuilt)
     for (name, method), function in FITTED.items():
-        kind = getattr(module, name)
-        setattr(kind, method, answering(getattr(kind, method), _ours(function)))
+        answer_with(getattr(module, name, None), method, _ours(function))
+
+
+def answer_with(kind: Any, name: str, answer: Callable[..., Any]) -> None:
+    """Let `answer` be called in place of a class's method for tracked arguments, if it has one."""
+    exchange(kind, name, lambda method: answering(method, answer))
 
 
 def answering(method: Callable[..., Any], answer: Callable[..., Any]) -> Callable[..., Any]:

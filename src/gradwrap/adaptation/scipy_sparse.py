@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.adaptation.after_import import exchange
 from gradwrap.core.array.operators import BINARY
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
@@ -45,15 +46,14 @@ def enter_sparse(module: ModuleType) -> None:
         if isinstance(kind, type) and issubclass(kind, bases) and kind not in bases:
             for names, taking in (((*words, *PRODUCTS), _operating), (STORES, _storing)):
                 for name in names:
-                    if hasattr(kind, name):
-                        setattr(kind, name, taking(getattr(kind, name)))
+                    exchange(kind, name, taking)
 
 
 def enter_operators(module: ModuleType) -> None:
     """Let linear operators of SciPy be applied to tracked arrays."""
     kind: Any = module.LinearOperator
     for name in (*OWN, "dot", "__matmul__", "__mul__", "__call__"):
-        setattr(kind, name, _applying(getattr(kind, name), adjoint=name.startswith("r")))
+        exchange(kind, name, functools.partial(_applying, adjoint=name.startswith("r")))
     original = module.aslinearoperator
     ours, own_name = _making(original), "aslinearoperator"
     for name, part in list(sys.modules.items()):  # where the solvers of SciPy look it up

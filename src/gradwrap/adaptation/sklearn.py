@@ -6,8 +6,10 @@ import functools
 import sys
 from typing import Any
 
+from gradwrap.adaptation.after_import import exchange
 from gradwrap.adaptation.builtin_names import BUILTINS
 from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.values.dynamic import attribute_or_none
 
 
 class _SklearnsCompat:
@@ -29,15 +31,17 @@ class _SklearnsCompat:
 
 def enter_namespaces(module: Any) -> None:
     """Let estimators that were fitted on plain arrays predict from variables."""
-    native: Any = module.check_same_namespace
+    exchange(module, "array_api_compat", _SklearnsCompat)
+    name = "check_same_namespace"
+    native: Any = attribute_or_none(module, name)  # versions before 1.9 have none
+    if native is None:
+        return
 
     @functools.wraps(native)
     def check_same_namespace(X: Any, *args: Any, **kwargs: Any) -> None:
         if not isinstance(X, AnyWrapper):
             native(X, *args, **kwargs)
 
-    module.array_api_compat = _SklearnsCompat(module.array_api_compat)
-    name = "check_same_namespace"
     for module_name, importer in tuple(sys.modules.items()):
         if module_name.startswith("sklearn.") and vars(importer).get(name) is native:
             vars(importer)[name] = check_same_namespace

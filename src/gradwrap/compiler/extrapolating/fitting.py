@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.extrapolating.sequences import indices, indices_of, sequence
+from gradwrap.compiler.extrapolating.sequences import CLOSE, indices, indices_of, sequence
 from gradwrap.compiler.extrapolating.sizes import NEAR, Declined
 from gradwrap.compiler.extrapolating.walk import ARRAY, FLOAT, INTEGER
 
@@ -55,7 +55,7 @@ class Fit:
         self._laws: list[Callable[[int], Any]] = []
         """The laws of the sequences of floats so far."""
         self.sequences: list[Fitted] = []
-        """The sequences of floats, with their functions."""
+        """The sequences, with their functions."""
 
     def of(self, kind: str, column: Sequence[Any]) -> Callable[[Sequence[int]], Any]:
         """Return the function of a kind of numbers through its samples at the points."""
@@ -97,8 +97,7 @@ class Fit:
 
     def _linear(self, column: tuple[int, ...]) -> Callable[[Sequence[int]], int]:
         base, *others = self._points
-        first = column[0]
-        slopes = [Fraction(column[1 + i] - first, others[i][i] - base[i]) for i in range(len(base))]
+        slopes, missed = self._line(column)
 
         def bent(point: Sequence[int]) -> int:
             """Return a product that is 0 at all points but the last."""
@@ -107,21 +106,50 @@ class Fit:
 
         def at(point: Sequence[int]) -> int:
             terms = (s * (x - b) for s, x, b in zip(slopes, point, base, strict=True))
-            found = first + sum(terms, bend * bent(point))
+            found = column[0] + sum(terms, bend * bent(point))
             if found.denominator != 1:
                 raise Declined(f"an integer would be {found}")
             return int(found)
 
-        bend, last = Fraction(0), self._points[-1]
-        line = sum((s * (x - b) for s, x, b in zip(slopes, last, base, strict=True)), first + bend)
-        if line != column[-1]:
+        bend = Fraction(0)
+        if missed:
             product = self._product(column)
             if product is not None:
                 return product
             if len(base) > 2:
                 raise Declined(f"integers are not linear: {column} at {self._points}")
-            bend = (column[-1] - line) / bent(last)
+            bend = missed / bent(others[-1])
         return at
+
+    def _line(self, column: tuple[int, ...]) -> tuple[list[Fraction], Fraction]:
+        """Return the slopes of a line through integers, and by how much it misses the last one."""
+        base, *others = self._points
+        first = column[0]
+        slopes = [Fraction(column[1 + i] - first, others[i][i] - base[i]) for i in range(len(base))]
+        terms = (s * (x - b) for s, x, b in zip(slopes, others[-1], base, strict=True))
+        return slopes, column[-1] - sum(terms, Fraction(first))
+
+    def foretells(
+        self, column: Sequence[float], number: float, point: Sequence[int]
+    ) -> bool | None:
+        """Tell if samples of a number of the code tell what it is at a point, and that it is so.
+
+        The result is None if they tell nothing: integers on no line tell it only if the program has
+        them, and other numbers only if they are a power of a length.
+        """
+        if all(one == column[0] for one in column):
+            return number == column[0]
+        law: Callable[[Sequence[int]], float] | None = None
+        if all(one % 1 == 0 for one in column):
+            whole = tuple(map(int, column))
+            if whole in self._known or not self._line(whole)[1]:
+                law = self.integers(whole)
+        else:
+            law = self._power(column)
+        if law is not None:
+            with suppress(Declined):
+                return abs(law(point) - number) <= CLOSE * abs(number)
+        return None
 
     def _product(self, column: tuple[int, ...]) -> Callable[[Sequence[int]], int] | None:
         """Return a multiple of a product of two or three lengths, up to a small difference."""
@@ -149,13 +177,9 @@ class Fit:
         if all(x.is_integer() and abs(x) < 1 / ULP for x in column):
             linear = self.integers([int(x) for x in column])
             return lambda point: float(linear(point))
-        for i in range(len(self._points[0])):
-            for offset in range(-NEAR, NEAR + 1):
-                lengths = [float(point[i] + offset) for point in self._points]
-                for power in POWERS:
-                    factor = _tidy(first / lengths[0] ** power)
-                    if _close([factor * n**power for n in lengths], column):
-                        return _Power(i, offset, power, factor)
+        power = self._power(column)
+        if power is not None:
+            return power
         for law in self._laws:
             numbers = law(2 * max(map(max, self._points))).tolist()
             for factor in FACTORS:
@@ -165,6 +189,17 @@ class Fit:
                     places = self.integers([numbers.index(x, start) for x in found])
                     return _Element(law, places, factor)
         raise Declined(f"numbers that are no power of a length: {column}")
+
+    def _power(self, column: Sequence[float]) -> Callable[[Sequence[int]], float] | None:
+        """Return the multiple of a power of a length that passes through floats, or None."""
+        for i in range(len(self._points[0])):
+            for offset in range(-NEAR, NEAR + 1):
+                lengths = [float(point[i] + offset) for point in self._points]
+                for power in POWERS:
+                    factor = _tidy(column[0] / lengths[0] ** power)
+                    if _close([factor * n**power for n in lengths], column):
+                        return _Power(i, offset, power, factor)
+        return None
 
     def arrays(self, column: Sequence[Any]) -> Callable[[Sequence[int]], Any]:
         """Return the function from a point to an array that passes through the given arrays."""
@@ -188,9 +223,8 @@ class Fit:
             raise Declined("large constant arrays that vary")
         columns = [[one[:, n] for one in rows] for n in range(rows[0].shape[1])]
         fits = [*map(self._sequence, columns)]
-        if first.dtype.kind == "f":
-            length = lengths[axis]
-            self.sequences += [(one, fit, length) for one, fit in zip(columns, fits, strict=True)]
+        length = lengths[axis]
+        self.sequences += [(one, fit, length) for one, fit in zip(columns, fits, strict=True)]
 
         def at(point: Sequence[int]) -> Any:
             shape = [length(point) for length in lengths]
@@ -224,6 +258,7 @@ class Fit:
             made: Any = indices([fit(point) for fit in fits], length(point))
             return made.astype(column[0].dtype)
 
+        self.sequences.append((column, lambda point, _: at(point), length))
         return at
 
     def _sequence(self, column: Sequence[Any]) -> Callable[[Sequence[int], int], Any]:

@@ -352,7 +352,8 @@ class _Law:
         wholes: list[Any]
         try:
             pairs = zip(self.ranges, points, strict=True)
-            wholes = [self._whole(*pair).astype(dtype) for pair in pairs]
+            with np.errstate(all="ignore"):  # integers may be compared with reciprocals of 0
+                wholes = [self._whole(*pair).astype(dtype) for pair in pairs]
         except (ArithmeticError, ValueError):  # the code does not compute it in all turns
             return False
         if any(len(one) > len(whole) for one, whole in zip(column, wholes, strict=True)):

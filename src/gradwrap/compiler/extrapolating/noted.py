@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradwrap.compiler.extrapolating.formulas import CHANGES
-from gradwrap.compiler.extrapolating.sequences import indices, indices_of
+from gradwrap.compiler.extrapolating.sequences import CLOSE, indices, indices_of
 from gradwrap.compiler.extrapolating.sizes import Declined
+from gradwrap.compiler.tracing.noting import WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     Fitted = tuple[Sequence[Any], Callable[[Point, int], Any], Callable[[Point], int]]
     """Sequences at the points, and the functions for them and for their length."""
     Integers = Callable[[Sequence[int]], Callable[[Point], int]]
+    Foretells = Callable[[Sequence[float], float, Point], bool | None]
 
 STARTS, STEPS = 4, 16
 """The most places where a sequence may begin, and the most steps between its numbers."""
@@ -35,8 +37,6 @@ MARGIN = 2
 """The turns at both ends of a loop, which may have other numbers."""
 LONGEST = 16
 """The most turns after which integers change by the same again."""
-CLOSE = 1e-9
-"""The relative difference of numbers that are the same up to rounding."""
 ENDS = 8
 """The numbers at both ends that may be factors of a single number."""
 
@@ -53,8 +53,8 @@ class Noted:
         self._of = notes
         self._pairs: list[set[tuple[_Window, _Window]]] | None = None
         """By parameter: the numbers of its loops that are equal in short ones."""
-        self._steps: list[dict[Any, tuple[float, ...]]] = []
-        """By parameter: the integers whose changes repeat themselves, with the changes."""
+        self._periods: list[dict[Any, int]] = []
+        """By parameter: the turns after which the changes of numbers repeat themselves."""
         self._runs: dict[Any, int] = {}
         """How often loops run with the same numbers."""
         self._nested: list[Any] = []
@@ -93,21 +93,21 @@ class Noted:
                 }
                 for found in zip(*every, strict=True)
             ]
-            self._steps = [
+            self._periods = [
                 {
-                    part: one
+                    part: period
                     for part in found[0]
-                    if (one := _steps(found[0][part])) is not None
-                    and all(_steps(parts[part]) == one for parts in found)
+                    if (period := _period(found[0][part]))
+                    and all(_period(parts[part]) == period for parts in found)
                 }
                 for found in zip(*every, strict=True)
             ]
         if lengths not in self._known:
             notes = self._of(point)
             there = self._parts(notes)
-            for parts, steps in zip(there, self._steps, strict=True):
-                if any(_steps(parts[part]) != one for part, one in steps.items()):
-                    raise OtherNumbers("integers change otherwise in long loops than in short ones")
+            for parts, periods in zip(there, self._periods, strict=True):
+                if any(_period(parts[part]) != period for part, period in periods.items()):
+                    raise OtherNumbers("numbers change otherwise in long loops than in short ones")
             for parts, pairs in zip(there, self._pairs, strict=True):
                 if not all(_are_equal(parts, *pair) for pair in pairs):
                     raise OtherNumbers("numbers that are equal in short loops differ in long ones")
@@ -149,9 +149,13 @@ class Noted:
                     yield law
 
     def confirms(
-        self, sequences: Sequence[Fitted], integers: Integers, point: Point
+        self,
+        sequences: Sequence[Fitted],
+        integers: Integers,
+        foretells: Foretells,
+        point: Point,
     ) -> bool | None:
-        """Tell if functions through sequences give the numbers of a run at lengths.
+        """Tell if functions through sequences and numbers give those of a run at lengths.
 
         The result is None if a run would take too long, or if numbers of loops of loops are not
         known. Sequences that are computed from numbers of the code are not looked at.
@@ -163,6 +167,10 @@ class Noted:
                 counts = [len(one.get(key, ())) for one in samples]
                 if len(there.get(key, ())) != integers(counts)(point):
                     return False
+            if not (
+                self._are_foretold(foretells, point) and self._turns_are_foretold(foretells, point)
+            ):
+                return False
             for column, law, length in sequences:
                 noted = next(self.laws(column, integers), None)
                 if noted is not None:
@@ -176,6 +184,38 @@ class Noted:
         except Declined:
             return None
         return False if False in nests else None if None in nests else True
+
+    def _are_foretold(self, foretells: Foretells, point: Point) -> bool:
+        """Tell if the numbers outside of long loops are at lengths what the points tell."""
+        samples = [self._notes(one) for one in (*self._points, point)]
+        for key in samples[0]:
+            runs = [one.get(key, ()) for one in samples]
+            if len({*map(len, runs)}) == 1:
+                for *column, number in {*zip(*runs, strict=True)}:
+                    is_checksum = key[-1] == WHOLE and len({*column}) > 1
+                    if not is_checksum and foretells(column, number, point) is False:
+                        return False
+        return True
+
+    def _turns_are_foretold(self, foretells: Foretells, point: Point) -> bool:
+        """Tell if turns whose changes repeat begin or end with the numbers that the points tell.
+
+        They are known to repeat at lengths too. So the numbers of one period tell all others.
+        """
+        samples = [self._parts(self._notes(one)) for one in (*self._points, point)]
+        for found, periods in zip(zip(*samples, strict=True), self._periods, strict=True):
+            for part, period in periods.items():
+                rows = [parts[part] for parts in found]
+                inner, count = [row[MARGIN:-MARGIN] for row in rows], period + 1
+                both = [row[:count] for row in inner], [row[-count:] for row in inner]
+                told = [_foretold(foretells, end, point) for end in both]
+                if False in told and True not in told:
+                    return False
+                if period == 1:  # the turns at both ends may have other numbers
+                    ends = [row[:MARGIN] for row in rows], [row[-MARGIN:] for row in rows]
+                    if any(_foretold(foretells, end, point) is False for end in ends):
+                        return False
+        return True
 
     def _has_same_nest(self, key: Any, integers: Integers, point: Point) -> bool | None:
         """Tell if the integers of loops of loops are at lengths what the points tell, if known."""
@@ -291,8 +331,20 @@ class _Law:
         return found
 
 
+def _foretold(foretells: Foretells, rows: Sequence[Any], point: Point) -> bool | None:
+    """Tell if the numbers of rows at the points tell all those of the last row, if they do."""
+    columns = np.transpose(rows).tolist()
+    told = {foretells(column, last, point) for *column, last in columns}
+    return False if False in told else None if None in told else True
+
+
 def _runs(samples: Sequence[Sequence[float]], count: int) -> int:
-    """Return how often a loop runs with the same numbers, which divides their count per turn."""
+    """Return how often a loop runs with the same numbers, which divides their count per turn.
+
+    Numbers that are the same in all turns tell nothing.
+    """
+    if all(not len(one) % count and one == [*one[:count]] * (len(one) // count) for one in samples):
+        return 1
     for runs in range(count, 1, -1):
         if not count % runs and not any(len(one) % runs for one in samples):
             rows = [np.reshape(one, (runs, -1)) for one in samples]
@@ -337,20 +389,17 @@ class _Window(NamedTuple):
         return bytes((self.sign * parts[self.part][start : start + count]).tobytes())
 
 
-def _steps(numbers: Any) -> tuple[float, ...] | None:
-    """Return by how much integers change in turns between both ends, if that repeats itself.
+def _period(numbers: Any) -> int:
+    """Return after how many turns the changes of integers repeat themselves, or 0.
 
-    It is a period of the changes, from the turn with which it is least.
+    The turns at both ends are left out. Other numbers have a period if they never change.
     """
     inner = numbers[MARGIN:-MARGIN]
-    if not len(inner) or np.any(inner % 1):
-        return None
+    if not len(inner) or (np.any(inner % 1) and np.any(inner != inner[0])):
+        return 0
     found = np.diff(inner)
-    for period in range(1, min(LONGEST, len(found) // 2) + 1):
-        if np.array_equal(found[period:], found[:-period]):
-            one = found[:period].tolist()
-            return min((*one[n:], *one[:n]) for n in range(period))
-    return None
+    periods = range(1, min(LONGEST, len(found) // 2) + 1)
+    return next((n for n in periods if np.array_equal(found[n:], found[:-n])), 0)
 
 
 def _turns(parts: dict[Any, Any]) -> int:

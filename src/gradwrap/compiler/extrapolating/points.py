@@ -320,7 +320,7 @@ class Family:
         self._fits = [fits[n] for n in range(len(columns))]
         self._notes = _noted([one.program.notes for one in samples], fit)
         self.has_same_numbers: Callable[[], bool | None] = partial(
-            known.confirms, fit.sequences, fit.integers, self.actual
+            known.confirms, fit.sequences, fit.integers, fit.foretells, self.actual
         )
         """Tells if the numbers of the code are at full size what the short loops tell, if known."""
         with suppress(Declined):

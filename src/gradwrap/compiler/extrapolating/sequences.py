@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 FEWEST = 5
 """The fewest numbers from which a law is read."""
+CLOSE = 1e-9
+"""The relative difference of numbers that are the same up to rounding."""
 ULP = 2.0**-52
 FEW = 8
 FIRST = range(-3, 4)

@@ -171,5 +171,7 @@ def noted(
         It takes longer than it may.
     """
     tape = Noting(library, seconds)
+    if differentiated(function) is not None:  # it is given arrays in place of Python's floats
+        leaves = [np.float64(leaf) if type_of(leaf) is float else leaf for leaf in leaves]
     trace(primal(function), leaves, treedef, given, _Primal(around), library, tape=tape)
     return tape.found
