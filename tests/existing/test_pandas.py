@@ -161,25 +161,18 @@ def test_tables_with_other_labels_are_not_combined_by_position(name: str, transf
 
 @pytest.mark.parametrize("name", APART)
 def test_forward_mode_refuses_tables_with_other_labels(name: str) -> None:
-    words = r"jvp .* with two tables \(.*test_pandas.py.*other labels.*gradwrap.linearize"
     for transform in (gw.jacfwd, gw.jacrev):
-        with pytest.raises(TrackedValueError, match="with two tables"):
+        with pytest.raises(TrackedValueError, match="made with two tables"):
             transform(APART[name])(A)
-    with pytest.raises(TrackedValueError, match=words):
+    with pytest.raises(TrackedValueError, match="made with two tables"):
         gw.jvp(APART[name], (A,), (B,))
+    with pytest.raises(TrackedValueError, match="made with two tables"):
+        gw.jvp(lambda p, _: APART[name](p["x"]), ({"x": A, "n": 2}, 1), ({"x": B, "n": None}, None))
     assert not alignment.labels_in_forward_mode
 
 
-def test_forward_mode_says_what_finds_out_if_tables_meet() -> None:
-    function = IN_LINE["sums apart"]
-    with pytest.raises(TrackedValueError, match=r"gradwrap.linearize finds out"):
-        gw.jvp(function, (A,), (B,))
-    _, pushed = gw.linearize(function, A)
-    np.testing.assert_allclose(pushed(B), gw.grad(function)(A) @ B)
-
-
-@pytest.mark.parametrize("name", [name for name in IN_LINE if name != "sums apart"])
-def test_forward_mode_takes_tables_that_go_together(name: str) -> None:
+@pytest.mark.parametrize("name", IN_LINE)
+def test_forward_mode_takes_tables_that_are_apart_or_in_line(name: str) -> None:
     function = IN_LINE[name]
     for _ in range(2):
         np.testing.assert_allclose(

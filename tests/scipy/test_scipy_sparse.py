@@ -218,7 +218,7 @@ def test_attribute_that_scipys_matrices_lack_is_lacking() -> None:
         assert not hasattr(matrix, "state")
         assert getattr(matrix, "state", None) is None
         with pytest.raises(NoRuleError, match=r"has no \.nanmax\. Fix: use its products"):
-            _ = matrix.nanmax
+            matrix.nanmax()
         return matrix.sum()
 
     np.testing.assert_allclose(gw.grad(total)(DATA), np.ones_like(DATA))

@@ -24,7 +24,7 @@ from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.observing.callers import current_caller
 from gradwrap.core.observing.changed import note_changed
-from gradwrap.core.values.dynamic import TUPLE, type_of
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.kinds import product
@@ -45,19 +45,6 @@ BUILDING = ("dok", "lil")
 """The formats that are filled element by element. They are kept as `coo` is."""
 SMALL = 64
 """The most elements of a block that is read without applying the stores."""
-OF_STRUCTURE = frozenset(
-    (
-        *("blocksize", "check_format", "col", "coords", "get_shape", "getformat", "getmaxprint"),
-        *("getnnz", "has_canonical_format", "has_sorted_indices", "indices", "indptr", "maxprint"),
-        *("offsets", "row"),
-    )
-)
-"""What SciPy's matrix tells of the positions of its elements."""
-OF_VALUES = frozenset(("argmax", "argmin", "count_nonzero", "nonzero"))
-"""What it tells in whole numbers that depend on the values."""
-MOVING = frozenset(("getcol", "getrow", "reshape", "sorted_indices", "swapaxes"))
-IN_PLACE = frozenset(("eliminate_zeros", "resize", "sort_indices", "sum_duplicates"))
-"""Methods that move elements, to a new matrix or in this one."""
 
 
 class TrackedMatrix:
@@ -609,47 +596,65 @@ class TrackedMatrix:
             raise AttributeError(f"{type(made).__name__!r} object has no attribute {name!r}")
         found = self._scipys(name, made)
         if found is None:
-            raise NoRuleError(
-                f"A scipy.sparse matrix of tracked elements has no .{name}. Fix: use its products "
-                "and sums, .T, .toarray(), or scipy.sparse.linalg.spsolve."
-            )
+            raise _lacks(name)
         return found
 
     def _scipys(self, name: str, made: Any) -> Any:
         """Return an attribute of SciPy's class with this name, or None."""
         if name.startswith("to"):
             return lambda copy=False, **_: self.asformat(name[2:], copy)
-        if name in OF_VALUES:
-            self._refuse_traces("compared")
-        if name in OF_STRUCTURE | OF_VALUES:
-            return getattr(made, name)
-        if name in MOVING | IN_PLACE:
-            return functools.partial(self._move, name)
-        function = getattr(np, name, None)
-        if name in ("real", "imag"):
-            found = self.with_elements(getattr(np, name)(self.stored_data()))
-            return _as_scipys(found, name, self)
-        is_elementwise = isinstance(function, np.ufunc) and function.nin == 1
-        return functools.partial(self._each, name) if is_elementwise else None
+        found, function = getattr(made, name), getattr(np, name, None)
+        if callable(found):
+            is_elementwise = isinstance(function, np.ufunc) and function.nin == 1
+            return functools.partial(self._each if is_elementwise else self._called, name)
+        if is_sparse(found) and function is not None:
+            return _as_scipys(self.with_elements(function(self.stored_data())), name, self)
+        return found if _is_whole(found) else None
 
     def _each(self, name: str, *_: Any, **__: Any) -> TrackedMatrix:
         """Apply NumPy's function of this name to each element."""
         return _as_scipys(self.mapped(getattr(np, name)), name, self)
 
-    def _move(self, name: str, *args: Any, **options: Any) -> Any:
-        """Call a method of SciPy's that moves elements, to a new matrix or in this one."""
+    def _called(self, name: str, *args: Any, **options: Any) -> Any:
+        """Call a method of SciPy's that moves elements, or returns whole numbers."""
+        found = getattr(copy.deepcopy(self.made), name)(*args, **options)
 
         def move(matrix: Any) -> Any:
-            found = getattr(matrix, name)(*args, **options)
-            return matrix if name in IN_PLACE else found
+            other = copy.deepcopy(matrix)
+            returned = getattr(other, name)(*args, **options)
+            return other if returned is None else returned
 
-        if name == "eliminate_zeros":  # zeros of this call are not those of others
-            return None
-        found = self.moved(move)
-        if name not in IN_PLACE:
+        if _is_whole(found) and found is not None:
+            self._refuse_traces("compared")
             return found
-        self._template, self._data = found._template, found._data
+        if not (found is None or is_sparse(found)) or not self._is_moved_by(move):
+            raise _lacks(name)
+        moved = self.moved(move)
+        if found is not None:
+            return moved
+        self._template, self._data = moved._template, moved._data
         return None
+
+    def _is_moved_by(self, function: Callable[[Any], Any]) -> bool:
+        """Tell if a function only moves elements: whatever they are, also imaginary."""
+        numbers = numbered(self.canonical()._template)
+        data = numbers.data
+        one, other, imaginary = (
+            function(with_data(numbers, values)).tocoo()
+            for values in (data, (data.size + 1 - data) * (data != 0), 1j * data)
+        )
+        return (
+            np.array_equal(other.data, (data.size + 1 - one.data) * (one.data != 0))
+            and np.array_equal(imaginary.data, 1j * one.data)
+            and np.array_equal(one.data, one.data.real.round())
+        )
+
+
+def _lacks(name: str) -> NoRuleError:
+    return NoRuleError(
+        f"A scipy.sparse matrix of tracked elements has no .{name}. Fix: use its products "
+        "and sums, .T, .toarray(), or scipy.sparse.linalg.spsolve."
+    )
 
 
 class TrackedArray(ABC, TrackedMatrix):
@@ -892,6 +897,14 @@ def values_of(value: Any) -> Any:
 
 def _value(leaf: Any) -> Any:
     return np.full(leaf.shape, np.nan, leaf.dtype) if is_tracer(leaf) else leaf
+
+
+def _is_whole(value: Any) -> bool:
+    """Tell if a value is whole numbers, truths or text, also in sequences."""
+    if isinstance(value, SEQUENCE):
+        return all(map(_is_whole, value))
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    return kind in "biu" if kind else value is None or isinstance(value, (int, str))
 
 
 def _is_index(key: Any) -> bool:

@@ -3,7 +3,7 @@
 A tracked array beside a plain table gives an array, which goes by position. The library of the
 table would put elements with equal labels together. So each result of an operation with a table
 remembers the labels; they hold for elementwise operations behind it, and end at all others.
-Forward mode has no graph to look through, and refuses any two tables that do not go together.
+Forward mode has no graph to look through. Where its tables do not go together, a recording does.
 """
 
 from __future__ import annotations
@@ -43,19 +43,17 @@ def check_labels(roots: Iterable[Any]) -> None:
             known[node] = labels
 
 
-def check_labels_at(level: int) -> None:
-    """Refuse tables with other labels in what was run in forward mode at this level."""
-    first: dict[int, tuple[Any, Any]] = {}
-    for labels in labels_in_forward_mode.pop(level, ()):
-        for axis, place in filter(None, labels):
-            known, where = first.setdefault(len(axis), (axis, place))
-            if known is not axis and not known.equals(axis):
-                raise TrackedValueError(
-                    f"jvp was asked for the derivative of operations with two tables"
-                    f"{_named(where, place)}. {OTHER_LABELS}, and forward mode does not follow "
-                    "where such arrays meet. Fix: gradwrap.linearize finds out, and takes the "
-                    f"same tangents; or {IN_LINE}."
-                )
+def has_other_labels(level: int) -> bool:
+    """Tell if what was run in forward mode at this level had tables with other labels.
+
+    Whether they met, a recording tells (`check_labels`).
+    """
+    first: dict[int, Any] = {}
+    return any(
+        not first.setdefault(len(axis), axis).equals(axis)
+        for labels in labels_in_forward_mode.pop(level, ())
+        for axis, _ in filter(None, labels)
+    )
 
 
 def _from_the_first(roots: Iterable[Any]) -> list[Node]:
@@ -93,24 +91,12 @@ def _joined(node: Node, some: Labels, others: Labels) -> Labels:
     return tuple(reversed(kept)) if any(axis is not None for axis in kept) else ()
 
 
-OTHER_LABELS = (
-    "They have other labels, or the same ones in another order: the tables' library would put "
-    "equal labels together, and arrays go by position"
-)
-IN_LINE = (
-    "bring the tables into one order before the call (other.reindex(table.index)), or pass "
-    ".to_numpy() of each to go by position"
-)
-
-
 def out_of_line(op: str, *places: Any) -> TrackedValueError:
     """Make the error for an operation of arrays that come from tables with other labels."""
-    return TrackedValueError(
-        f"{op} combines arrays that were made with two tables{_named(*places)}. {OTHER_LABELS}. "
-        f"Fix: {IN_LINE}."
-    )
-
-
-def _named(*places: Any) -> str:
     named = " and ".join(dict.fromkeys(str(place) for place in places if place is not None))
-    return named and f" ({named})"
+    return TrackedValueError(
+        f"{op} combines arrays that were made with two tables{named and f' ({named})'}. They have "
+        "other labels, or the same ones in another order: the tables' library would put equal "
+        "labels together, and arrays go by position. Fix: bring the tables into one order before "
+        "the call (other.reindex(table.index)), or pass .to_numpy() of each to go by position."
+    )
