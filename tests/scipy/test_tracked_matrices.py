@@ -207,6 +207,44 @@ ASSEMBLIES: dict[str, Function] = {
 }
 
 
+TWICE = ([2, 0, 1, 0, 2, 0], [0, 2, 1, 2, 2, 0])
+"""Positions in no order, of which one comes twice."""
+STARTS = ([2, 0, 2, 1, 0, 3], [0, 3, 4, 4, 6])
+"""The same by rows: columns, and where each row starts."""
+
+
+@pytest.mark.parametrize("form", ["coo", "csr"])
+@pytest.mark.parametrize("name", ["sin", "abs(S)", "power", "-S", "S * 2", "T", "data", "max"])
+def test_elements_at_one_position_are_added_up_where_scipy_does(name: str, form: str) -> None:
+    x = np.array([0.4, 1.1, -0.7, 1.6, 0.9, 0.3])
+    made: Any = sp.coo_array if form == "coo" else sp.csr_array
+
+    def f(x: Any) -> Any:
+        where = (TWICE,) if form == "coo" else STARTS
+        given: Any = x + 0.0  # SciPy adds up in place
+        found = _all(FUNCTIONS[name](made((given, *where), shape=(4, 4))))
+        return total([*found, *(one.data for one in found if hasattr(one, "toarray"))])
+
+    slope = (f(x + 1e-6 * np.cos(x)) - f(x - 1e-6 * np.cos(x))) / 2e-6
+    found, gradient = gw.value_and_grad(gw.adapting(f))(x)
+    np.testing.assert_allclose(found, f(x), rtol=1e-13)
+    np.testing.assert_allclose(gradient @ np.cos(x), slope, rtol=1e-6)
+
+
+def _all(found: Any) -> list[Any]:
+    return found if isinstance(found, list) else [found]
+
+
+def test_a_write_to_the_positions_is_refused() -> None:
+    def f(x: Any) -> Any:
+        K = sp.csr_array((x, ([0, 1, 2, 3], [0, 1, 2, 3])))
+        K.indices[0] = 1
+        return K.sum()
+
+    with pytest.raises(ValueError, match="read-only"):
+        gw.grad(gw.adapting(f))(X)
+
+
 def filled(K: Any, x: Any) -> Any:
     for i in range(4):
         K[i, i] = 2 * x[i] + 1

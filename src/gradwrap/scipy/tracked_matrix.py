@@ -148,7 +148,7 @@ class TrackedMatrix:
 
     def moved(self, function: Callable[[Any], Any]) -> Any:
         """Apply a function of SciPy's that only moves elements."""
-        source = self.canonical()
+        source = self._without_duplicates()
         numbers = numbered(source._template)
         found = function(numbers.asformat(self._format) if self._format in BUILDING else numbers)
         taken = _with_zero(np.reshape(source._data, (-1,)))
@@ -157,11 +157,17 @@ class TrackedMatrix:
         return taken[np.asarray(found)]
 
     def canonical(self) -> TrackedMatrix:
-        """Sum the elements at the same position."""
-        self._apply_stores()
-        if getattr(self._template, "has_canonical_format", True) or self._template.format != "coo":
+        """Sum the elements at the same position, and order them as SciPy does then."""
+        is_canonical = getattr(self.template, "has_canonical_format", True)
+        return self if is_canonical or self._format == "bsr" else self.like(*self.elements())
+
+    def _without_duplicates(self) -> TrackedMatrix:
+        """Sum the elements at the same position, if there are any."""
+        if getattr(self.template, "has_canonical_format", True):
             return self
-        return self.like(*self.elements())
+        summed = self._template.copy()
+        summed.sum_duplicates()
+        return self if summed.nnz == self._template.nnz else self.canonical()
 
     # Products
 
@@ -609,6 +615,9 @@ class TrackedMatrix:
             return functools.partial(self._each if is_elementwise else self._called, name)
         if is_sparse(found) and function is not None:
             return _as_scipys(self.with_elements(function(self.stored_data())), name, self)
+        if isinstance(found, np.ndarray) and _is_whole(found):  # a write would move elements
+            found = found.view()
+            found.flags.writeable = False
         return found if _is_whole(found) else None
 
     def _each(self, name: str, *_: Any, **__: Any) -> TrackedMatrix:
@@ -637,7 +646,7 @@ class TrackedMatrix:
 
     def _is_moved_by(self, function: Callable[[Any], Any]) -> bool:
         """Tell if a function only moves elements: whatever they are, also imaginary."""
-        numbers = numbered(self.canonical()._template)
+        numbers = numbered(self._without_duplicates()._template)
         data = numbers.data
         one, other, imaginary = (
             function(with_data(numbers, values)).tocoo()
@@ -724,9 +733,13 @@ class _Before:
 
 
 def with_data(template: Any, data: Any) -> Any:
-    """Return a matrix with other elements at the same positions."""
-    made = copy.copy(template)
-    made.data = data
+    """Return a matrix with other elements at the same positions.
+
+    They have arrays of their own where SciPy may add up or sort elements in place.
+    """
+    is_canonical = getattr(template, "has_canonical_format", True)
+    made = copy.copy(template) if is_canonical else copy.deepcopy(template)
+    made.data = data if is_canonical else np.array(data)
     return made
 
 

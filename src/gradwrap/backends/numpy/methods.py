@@ -187,7 +187,13 @@ def _setflags(x: Any, write: Any = None, align: Any = None, uic: Any = None) -> 
 
 
 def _resize(x: Any, *shape: Any, refcheck: bool = True) -> None:
-    """Change the number of elements in place; NumPy's check of references is not needed."""
+    """Change the number of elements in place; NumPy's count of references has no counterpart."""
+    if refcheck and not adapted_caller():
+        raise InPlaceError(
+            f"x.resize({', '.join(map(str, shape))}) would change the number of elements in place, "
+            "if nothing else refers to the array. Fix: x.resize(..., refcheck=False) does not ask; "
+            "np.resize(x, shape) repeats elements, np.concatenate([x, np.zeros(n)]) adds zeros."
+        )
     if not (holds_batch(x) or x.flags.c_contiguous):
         raise InPlaceError("x.resize() takes an array in C order. Fix: x = x.copy() before it.")
     if shape not in ((), (None,)):

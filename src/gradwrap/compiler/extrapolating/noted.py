@@ -11,6 +11,7 @@ import math
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -186,10 +187,12 @@ class Noted:
         return False if False in nests else None if None in nests else True
 
     def _are_foretold(self, foretells: Foretells, point: Point) -> bool:
-        """Tell if the numbers outside of long loops are at lengths what the points tell."""
+        """Tell if numbers outside of loops, and those of one value, are what the points tell."""
         samples = [self._notes(one) for one in (*self._points, point)]
         for key in samples[0]:
             runs = [one.get(key, ()) for one in samples]
+            if len({*chain(*runs[:-1])}) == 1 and {*runs[-1]} - {*runs[0]}:
+                return False  # short loops may have too few turns to tell more
             if len({*map(len, runs)}) == 1:
                 for *column, number in {*zip(*runs, strict=True)}:
                     is_checksum = key[-1] == WHOLE and len({*column}) > 1
