@@ -426,7 +426,13 @@ def mintpy() -> Iterator[Case]:
     utils, ramp = module("mintpy.utils.utils0"), module("mintpy.objects.ramp")
     times = module("mintpy.utils.time_func")
     dates = [f"2026{month:02d}01" for month in range(1, 13)]
-    terms = {"polynomial": 1, "periodic": [1.0], "stepDate": ["20260615"], "exp": {}, "log": {}}
+    terms: dict[str, Any] = {
+        "polynomial": 1,
+        "periodic": [1.0],
+        "stepDate": ["20260615"],
+        "exp": {},
+        "log": {},
+    }
 
     yield "enu2los", spread(utils.enu2los), [0.1, -0.2, 0.4, 34.0, -168.0]
     yield "deramp", lambda x: ramp.deramp(x.reshape(6, 4), ramp_type="quadratic")[0], LONG
@@ -612,7 +618,7 @@ def pyamg() -> Iterator[Case]:
 def numkit() -> Iterator[Case]:
     fitting, series = module("numkit.fitting"), module("numkit.timeseries")
     yield "linfit", lambda x: [
-        value for key, value in sorted(fitting.linfit(x[:6], x[6:] + 2.0 * x[:6]).items())
+        value for _, value in sorted(fitting.linfit(x[:6], x[6:] + 2.0 * x[:6]).items())
     ], SERIES  # fmt: skip
     yield "Pearson_r", lambda x: fitting.Pearson_r(x[:6], x[6:]), SERIES
     yield "autocorrelation_fft", series.autocorrelation_fft, SERIES
@@ -671,15 +677,16 @@ def pyspectral() -> Iterator[Case]:
 def arpys() -> Iterator[Case]:
     m, after = module("arpys.fit2d"), module("arpys.postprocessing")
 
+    def width(_: Any) -> float:
+        return 0.02
+
     def spectrum(x: Any) -> Any:
         broad = {
             "lamb": x[4], "T": 10.0, "i_step": 0.1, "e_step": -0.07, "w_step": 0.02,
             "i_gauss": 0.05, "e_gauss": -0.1, "w_gauss": 0.03, "offset": 0.01,
         }  # fmt: skip
         band = m.band_factory(x[0], x[1])
-        return m.arpes_intensity(
-            x[2:4], -0.2, x[5], broad, {"e0": -2.0, "e1": 2.0}, band, lambda _: 0.02
-        )
+        return m.arpes_intensity(x[2:4], -0.2, x[5], broad, {"e0": -2.0, "e1": 2.0}, band, width)
 
     yield "arpes_intensity", spectrum, [-0.5, 1.2, 0.1, 0.3, 2.0, 1.5]
     yield "im_sigma", lambda x: m.im_sigma(x[:3], *x[3:]), [
@@ -932,11 +939,14 @@ def centrosome() -> Iterator[Case]:
     mask = np.ones((6, 4), bool)
     mask[2, 1] = False
 
+    def smoothed(image: Any) -> Any:
+        return ndimage.gaussian_filter(image, 1.2)
+
     yield "fit_polynomial", lambda x: smooth.fit_polynomial(
         0.1 * x.reshape(6, 4), mask
     ), LONG  # fmt: skip
     yield "smooth_with_function_and_mask", lambda x: smooth.smooth_with_function_and_mask(
-        x.reshape(6, 4), lambda image: ndimage.gaussian_filter(image, 1.2), mask
+        x.reshape(6, 4), smoothed, mask
     ), LONG  # fmt: skip
     yield "construct_zernike_polynomials", lambda x: zernike.construct_zernike_polynomials(
         x[:4].reshape(2, 2), x[4:].reshape(2, 2), zernike.get_zernike_indexes(5)
