@@ -87,6 +87,9 @@ FUNCTIONS: dict[str, Function] = {
     "S ** 2": lambda S: S**2,
     "multiply": lambda S: [S.multiply(B), S.multiply(S), S.multiply(V), S.multiply(DENSE)],
     "maximum": lambda S: [S.maximum(B), S.minimum(B), S.maximum(S.T)],
+    "bounded": lambda S: [S.maximum(-0.2), S.minimum(0.0), S.sum(axis=(0, 1))],
+    "bounded by arrays": lambda S: [np.asarray(S.maximum(DENSE[::-1])) @ V],
+    "dense sums times": lambda S: np.asarray((S + DENSE) * V[:, None]),
     "power": lambda S: S.power(3),
     "sin": lambda S: S.sin() if hasattr(S, "sin") else S,
     "expm1": lambda S: S.expm1() if hasattr(S, "expm1") else S,
@@ -167,6 +170,7 @@ def total(found: Any) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # of NumPy's matrices
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_tracked_matrices_are_scipys(name: str) -> None:
     tried = 0
@@ -360,6 +364,8 @@ def test_what_a_store_cannot_do_is_refused() -> None:
         gw.grad(lambda x: linalg.spsolve(filled(sp.lil_array((4, 4)), x).tocsc(), V).sum())(X)
     with pytest.raises(NoRuleError, match=r"sum of a scipy.sparse matrix is a matrix of NumPy"):
         gw.grad(lambda x: filled(sp.lil_matrix((4, 4)), x).sum(axis=0)[0, 0])(X)
+    with pytest.raises(NoRuleError, match=r"no maximum with a number that changes its zeros"):
+        gw.grad(lambda x: filled(sp.lil_array((4, 4)), x).tocsr().maximum(0.5).sum())(X)
     with pytest.raises(NoRuleError, match=r"elements of a sparse matrix have the shape \(10,\)"):
         gw.grad(with_other_data)(X)
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 OURS = "gradwrap.scipy.sparse"
 OPERATORS = "gradwrap.scipy.operators"
 RULES = "gradwrap.scipy.rules.sparse"
+SUBCLASSES = "gradwrap.adaptation.subclasses"
 TRACKED = "gradwrap.scipy.tracked_matrix"
 PRODUCTS = ("dot", "multiply")
 STORES = ("__setitem__", "setdiag")
@@ -145,12 +146,19 @@ def _storing(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def store(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not any(_is_tracked(one) or holds_wrapper(one) for one in (*args, *kwargs.values())):
+        given = (*args, *kwargs.values())
+        if not any(_is_tracked(one) or holds_wrapper(one) or _is_held(one) for one in given):
             return method(self, *args, **kwargs)
         import_module(TRACKED).take_store(self)
         return getattr(self, method.__name__)(*args, **kwargs)
 
     return store
+
+
+def _is_held(value: Any) -> bool:
+    """Tell if a value is an instance of a subclass of arrays with a variable in it."""
+    subclasses: Any = sys.modules.get(SUBCLASSES)
+    return subclasses is not None and isinstance(value, subclasses.HeldArray)
 
 
 def _is_tracked(other: Any) -> bool:

@@ -211,7 +211,12 @@ class TrackedMatrix:
                     "Fix: .toarray() + number."
                 )
             return self
-        return self.toarray() + other
+        return self._as_dense(self.toarray() + other)
+
+    def _as_dense(self, array: Any) -> Any:
+        """Return a dense result: for a matrix of SciPy a matrix of NumPy, in adapted code."""
+        is_matrix = isinstance(self._template, scipy.sparse.spmatrix) and _holds_matrices()
+        return _as_numpys_matrix("the sum", array) if is_matrix else array
 
     def __radd__(self, other: Any) -> Any:
         """Add this matrix to a matrix or a dense array."""
@@ -315,9 +320,16 @@ class TrackedMatrix:
 
     def _larger(self, function: Any, other: Any) -> Any:
         if np.ndim(plain(other)) == 0 and not isinstance(other, TrackedMatrix):
-            other = np.full(self.shape, other)  # refused if it is tracked
+            if not isinstance(other, AnyWrapper) and function(0, other) == 0:
+                return _as_scipys(
+                    self.mapped(lambda data: function(data, other)), "maximum", self, 0
+                )
+            raise NoRuleError(
+                f"A sparse matrix of tracked elements has no {function.__name__} with a number "
+                "that changes its zeros. Fix: .toarray()."
+            )
         if not is_sparse(other):
-            return function(self.toarray(), other)
+            return self._as_dense(function(self.toarray(), other))
         whole = self.canonical()
         union = whole + 0 * canonical(other)
         positions = union.elements()[1]
@@ -380,7 +392,7 @@ class TrackedMatrix:
 
     def sum(self, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
         """Sum over all elements, or along an axis."""
-        if axis is None or self.ndim == 1:
+        if axis is None or self.ndim == 1 or np.ndim(axis):  # of both axes
             total = np.sum(self.stored_data())
             axis = None
         elif axis in (0, -2):
@@ -486,6 +498,8 @@ class TrackedMatrix:
     def __setitem__(self, key: Any, value: Any) -> None:
         """Store elements, as SciPy's class does."""
         places = _flat_positions(key, self.shape)
+        if isinstance(value, np.matrix):  # one that holds tracked elements returns a variable
+            value = value.__array__()
         value = value.toarray() if is_sparse(value) else as_array(value)
         if not np.can_cast(value.dtype, self.dtype, "same_kind"):
             raise NoRuleError(
@@ -674,10 +688,15 @@ class TrackedDictionary(TrackedArray, dict[Any, Any]):  # type: ignore[misc]  # 
     """A tracked matrix with the layout of SciPy's dictionaries of elements (`dok_array`)."""
 
 
+def _holds_matrices() -> bool:
+    """Tell if the calling code is adapted, where matrices of NumPy hold tracked elements."""
+    caller = current_caller()
+    return caller is not None and caller.is_adapted and bool(subclass_views)
+
+
 def _as_numpys_matrix(name: str, array: Any) -> Any:
     """Return an array as NumPy's matrix, whose `*` is the product of matrices: in adapted code."""
-    caller = current_caller()
-    if caller is None or not caller.is_adapted or not subclass_views:
+    if not _holds_matrices():
         raise NoRuleError(
             f"{name} of a scipy.sparse matrix is a matrix of NumPy, which holds tracked elements "
             "in adapted code alone. Fix: gradwrap.adapting(f), or SciPy's classes of arrays "
