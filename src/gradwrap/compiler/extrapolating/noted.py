@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradwrap.compiler.extrapolating.formulas import CHANGES
+from gradwrap.compiler.extrapolating.reads import Reads
 from gradwrap.compiler.extrapolating.sequences import CLOSE, indices, indices_of
 from gradwrap.compiler.extrapolating.sizes import Declined
 from gradwrap.compiler.tracing.noting import WHOLE
@@ -24,7 +25,7 @@ from gradwrap.compiler.tracing.noting import WHOLE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from gradwrap.compiler.tracing.noting import Notes
+    from gradwrap.compiler.tracing.noting import Notes, Numbers
 
     Point = Sequence[int]
     Fitted = tuple[Sequence[Any], Callable[[Point, int], Any], Callable[[Point], int]]
@@ -38,6 +39,8 @@ MARGIN = 2
 """The turns at both ends of a loop, which may have other numbers."""
 LONGEST = 16
 """The most turns after which integers change by the same again."""
+MORE = 2
+"""The further lengths at which powers of a length are told apart."""
 ENDS = 8
 """The numbers at both ends that may be factors of a single number."""
 
@@ -62,16 +65,16 @@ class Noted:
         """The numbers of loops of loops, which are more by products of lengths."""
         self._lawless: dict[Any, None] = {}
         """The numbers of sequences that no formula gives."""
-        self._known: dict[Point, Notes] = {}
+        self._known: dict[Point, Numbers] = {}
 
-    def _notes(self, point: Point) -> Notes:
+    def _notes(self, point: Point) -> Numbers:
         """Return the numbers at lengths, if those that are equal in short loops are equal there.
 
         The program computes once what is equal in all turns of the loops that were traced.
         """
         lengths = tuple(point)
         if self._pairs is None:
-            samples = [self._of(point) for point in self._points]
+            samples = [self._of(point).numbers for point in self._points]
             counts = {key: [len(one.get(key, ())) for one in samples] for key in samples[0]}
             turns = {key: _per_turn(many, self._points) for key, many in counts.items()}
             self._nested = [key for key, many in turns.items() if many is None]
@@ -104,7 +107,7 @@ class Noted:
                 for found in zip(*every, strict=True)
             ]
         if lengths not in self._known:
-            notes = self._of(point)
+            notes = self._of(point).numbers
             there = self._parts(notes)
             for parts, periods in zip(there, self._periods, strict=True):
                 if any(_period(parts[part]) != period for part, period in periods.items()):
@@ -115,7 +118,7 @@ class Noted:
             self._known[lengths] = notes
         return self._known[lengths]
 
-    def _parts(self, notes: Notes) -> list[dict[Any, Any]]:
+    def _parts(self, notes: Numbers) -> list[dict[Any, Any]]:
         """Return one number for each turn of the loops of each parameter, the last turn first.
 
         A turn may have several numbers, and a loop may run several times.
@@ -180,6 +183,7 @@ class Noted:
                     if not np.allclose(*both, rtol=CLOSE, atol=0.0):
                         return False
             nests = {self._has_same_nest(key, integers, point) for key in self._nested}
+            nests.add(self._reads_are_told(integers, point))
         except OtherNumbers:
             return False
         except Declined:
@@ -219,6 +223,19 @@ class Noted:
                     if any(_foretold(foretells, end, point) is False for end in ends):
                         return False
         return True
+
+    def _reads_are_told(self, integers: Integers, point: Point) -> bool | None:
+        """Tell if operations read at lengths what the points tell, if they tell it."""
+        points, there = self._points, self._of(point)
+        told = self._reads(points, integers).tell(there, point, is_last=len(point) > 1)
+        if told is None and len(point) == 1:
+            (last,), step = points[-1], points[1][0] - points[0][0]
+            points = [*points, *[(last + step * n,) for n in range(1, MORE + 1)]]
+            told = self._reads(points, integers).tell(there, point)
+        return told
+
+    def _reads(self, points: Sequence[Point], integers: Integers) -> Reads:
+        return Reads(points, [self._of(one) for one in points], integers)
 
     def _has_same_nest(self, key: Any, integers: Integers, point: Point) -> bool | None:
         """Tell if the integers of loops of loops are at lengths what the points tell, if known."""
@@ -294,7 +311,7 @@ class _Law:
 
     def __init__(
         self,
-        notes: Callable[[Point], Notes],
+        notes: Callable[[Point], Numbers],
         key: Any,
         change: Callable[[Any], Any],
         dtype: Any,
