@@ -13,7 +13,7 @@ CHUNK = 4
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["numpy", "c"])
 def test_programs_with_triangular_loops_give_what_eager_gives(engine: str) -> None:
-    outcomes = [run(seed, engine, triangular=True) for seed in range(2)]
+    outcomes = [run(seed, engine, kind="triangular") for seed in range(2)]
     problems = [one.problem for one in outcomes if one.problem]
     assert not problems, problems
 

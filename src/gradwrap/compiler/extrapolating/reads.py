@@ -82,9 +82,8 @@ class _Sequences:
         return self._values[self._starts[number] : self._starts[number + 1]]
 
     def distances(self, number: int) -> Any:
-        """Return how far back each value of a sequence lies, sorted, and how many do."""
-        part = self._back[self._starts[number] : self._starts[number + 1]]
-        return np.unique(part, return_counts=True)
+        """Return how far back each value of a sequence lies."""
+        return self._back[self._starts[number] : self._starts[number + 1]]
 
     def numbers(self, chosen: Any) -> Any:
         """Return the integers that describe some of the sequences."""
@@ -127,16 +126,20 @@ class Reads:
             if told is False or not (told or is_last):
                 break
             found = self._is_told([one.row(row) for one in every], point, DEEPEST)
-            if found is None:  # in three triangular loops
-                parts = zip(*[one.distances(row) for one in every], strict=True)
-                both = [self._is_told(part, point, DEEPEST) for part in parts]
-                found = _both(*both)
-            told = _both(told, found)
+            if found is None:
+                found = self._are_distances_told([one.distances(row) for one in every], point)
+            told = both_told(told, found)
         return told
 
-    def sequence(self, rows: Sequence[Any], there: Any, point: Point) -> bool | None:
-        """Tell if a sequence of integers is at lengths what those at the points tell."""
-        return self._is_told([*rows, there], point, DEEPEST)
+    def sequence(self, rows: Sequence[Any], point: Point) -> bool | None:
+        """Tell if the last one of some sequences is what those at the points tell."""
+        told = self._is_told(rows, point, DEEPEST)
+        return self._are_distances_told(rows, point) if told is None else told
+
+    def _are_distances_told(self, rows: Sequence[Any], point: Point) -> bool | None:
+        """Tell if there is as much of each number as the points tell: in three triangular loops."""
+        parts = zip(*[np.unique(one, return_counts=True) for one in rows], strict=True)
+        return both_told(*[self._is_told(part, point, DEEPEST) for part in parts])
 
     def _is_told(self, rows: Sequence[Any], point: Point, depth: int) -> bool | None:
         *short, there = rows
@@ -151,12 +154,12 @@ class Reads:
         if not told or not lag or not depth or min(map(len, rows)) <= lag * order:
             return told and None
         for _ in range(order):
-            told = _both(told, self._are_told(np.array([one[:lag] for one in rows]), point))
+            told = both_told(told, self._are_told(np.array([one[:lag] for one in rows]), point))
             rows = [one[lag:] - one[:-lag] for one in rows]
         for part in zip(*[_runs(one)[:2] for one in rows], strict=True):
             if told is False:
                 break
-            told = _both(told, self._is_told(part, point, depth - 1))
+            told = both_told(told, self._is_told(part, point, depth - 1))
         return told
 
     def _are_told(self, numbers: Any, point: Point) -> bool | None:
@@ -207,7 +210,8 @@ def _vanish(lengths: Sequence[int], numbers: Any) -> Any:
     return np.sum(numbers * factors[:, None], axis=0) == 0
 
 
-def _both(one: bool | None, other: bool | None) -> bool | None:
+def both_told(one: bool | None, other: bool | None) -> bool | None:
+    """Return whether two things are as told, if that is known of both, or one of them is not."""
     return False if one is False or other is False else one and other
 
 
@@ -221,7 +225,7 @@ def _lag(row: Any, most: int) -> tuple[int, int] | None:
         more = row
         for order in ORDERS:
             more = more[lag:] - more[:-lag]
-            count = 1 + np.count_nonzero(more[1:] != more[:-1]) + lag * order
+            count = 1 + int(np.count_nonzero(more[1:] != more[:-1])) + lag * order
             if count < best:
                 best, found = count, (lag, order)
     return found

@@ -35,6 +35,9 @@ class Notes(NamedTuple):
     """What a run noted."""
 
     numbers: Numbers
+    contents: dict[tuple[int, str, int], list[tuple[Any, Any]]]
+    """The first arrays among the arguments of an operation that differ from each other, each with a
+    copy."""
     kinds: dict[tuple[int, str, int], int]
     """The numbers of kinds of operations, by line, name and number of the values that it reads."""
     steps: array[int]
@@ -48,7 +51,9 @@ class Notes(NamedTuple):
 LARGEST = 64
 """The most elements of an array that are noted one by one."""
 WHOLE = -1
-"""The place of a checksum, which is noted of other arrays: equal arrays have equal ones."""
+"""The place of a checksum of the whole array: equal arrays have equal ones."""
+KEPT = 4
+"""The most arrays that are kept of an argument of an operation."""
 PYTHONS = (float, int, bool)
 """The numbers of Python that are noted."""
 COMPLEX: tuple[type[Any], ...] = (complex, np.complexfloating)
@@ -62,6 +67,7 @@ class Noting(Tape):
     def __init__(self, library: Library, seconds: float) -> None:
         super().__init__(library)
         self.found: Numbers = {}
+        self.contents: dict[tuple[int, str, int], list[tuple[Any, Any]]] = {}
         self.kinds: dict[tuple[int, str, int], int] = {}
         self.steps: array[int] = array("q")
         self.serials: array[int] = array("q")
@@ -80,9 +86,15 @@ class Noting(Tape):
         self.constants[index] = found
         return self.refs[index]
 
+    def entered(self, found: Any) -> Any:
+        """Return the tracer of an array of the surroundings: the program reads it as it is."""
+        made = self.new(found)
+        self.around.append((made, made.index))
+        return made
+
     def is_made(self, index: int) -> bool:
-        """Return False: the operations that a value depends on are not kept."""
-        return False
+        """Tell if a value is the same in each call."""
+        return index in self.made
 
     def look(self, kind: str, at: Any, found: Any) -> Any:
         """Refuse to tell a value, since code could branch on it."""
@@ -117,8 +129,10 @@ class Noting(Tape):
                 serials.append(leaf.index)
             else:
                 self._note((line, name, place), leaf)
-        kind = (line, name, len(serials) - before)
-        self.steps.append(self.kinds.setdefault(kind, len(self.kinds)))
+        if self.made.issuperset(serials[before + 1 :]):
+            self.made.add(len(self.refs))
+        key = (line, name, len(serials) - before)
+        self.steps.append(self.kinds.setdefault(key, len(self.kinds)))
         if isinstance(result, (TUPLE, LIST)):
             parts = [self.new(part) for part in result]
             kind = type_of(result)
@@ -146,9 +160,13 @@ class Noting(Tape):
             if found.dtype.kind in "fiu" and found.size <= LARGEST:
                 for place, number in enumerate(found.ravel().tolist()):
                     self.found.setdefault((*key, place), []).append(number)
-            else:
-                content: Any = np.ascontiguousarray(found).view(np.uint8)
-                self.found.setdefault((*key, WHOLE), []).append(crc32(content))
+            content: Any = np.ascontiguousarray(found).view(np.uint8)
+            checksums = self.found.setdefault((*key, WHOLE), [])
+            number = crc32(content)
+            kept = self.contents.setdefault(key, [])
+            if len(kept) <= KEPT and number not in checksums:
+                kept.append((found, found.copy()))
+            checksums.append(number)
         elif kind is SLICE:
             self._note(key, (leaf.start, leaf.stop, leaf.step))
         elif kind is TUPLE or kind is LIST:
@@ -169,8 +187,8 @@ class _Primal:
     def with_arrays(
         self, leaves: Sequence[Any], enter: Callable[[Any], Any]
     ) -> tuple[Callable[..., Any], Sequence[Any]]:
-        """Return the function and the leaves of its arguments. Arrays around it stay plain."""
-        function, entered = self._around.with_arrays(leaves, lambda array: array)
+        """Return the function and the leaves of its arguments, with arrays replaced by `enter`."""
+        function, entered = self._around.with_arrays(leaves, enter)
         return primal(function), entered
 
 
@@ -201,4 +219,4 @@ def noted(
         leaves = [np.float64(leaf) if type_of(leaf) is float else leaf for leaf in leaves]
     traced = trace(primal(function), leaves, treedef, given, _Primal(around), library, tape=tape)
     results = tuple([leaf.index for leaf in traced.leaves if type_of(leaf) is Ref])
-    return Notes(tape.found, tape.kinds, tape.steps, tape.serials, results)
+    return Notes(tape.found, tape.contents, tape.kinds, tape.steps, tape.serials, results)
