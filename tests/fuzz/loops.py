@@ -12,6 +12,8 @@ have turns that are mostly alike, and are always too slow, so that many of them 
 size: they read elements by the index and near it, go over arrays, append to lists, and do something
 else in every k-th turn. Each is compiled at arguments that may hide faults (zeros), and compared
 with eager at others.
+With `--kind keeping`, programs keep values in lists, queues, objects and dictionaries, and read
+some at places that the length decides, which the first arguments hide.
 A program that is not extrapolated is traced as a whole, which is no fault. A census at the end says
 how many were extrapolated, and why others were not.
 """
@@ -502,14 +504,14 @@ class KeepingWriter(AlikeWriter):
     The first arguments hide what `seen` returns, so that no comparison of results shows it.
     """
 
-    BEFORE: tuple[str, ...] = (
-        *("found, recent, named, kept, box = [s], deque([s], maxlen=60), {0: s}, (s,), Box(s)",),
-        *("pairs, best, n = [[s, v]], s, len(x)",),
+    CONTAINERS = (
+        *("found = [s]", "recent = deque([s], maxlen=60)", "named = {0: s}", "kept = (s,)"),
+        *("box = Box(s)", "pairs = [[s, v]]", "best = s", "n = len(x)"),
     )
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
-        self.before += self.BEFORE
+        self.before += self.CONTAINERS
 
     def seen(self, value: str) -> str:
         return f"seen({value}, w)" if self.random.random() < 0.8 else value
@@ -528,17 +530,10 @@ class KeepingWriter(AlikeWriter):
         k, far = self.random.randint(60, 90), self.far()
         return self.pick(
             *(f"found[{far}]", f"found[{far}]", f"found[{far}]", f"found[-{k}:][0]", "recent[0]"),
-            *(
-                f"sum(a * b for a, b in zip(found, found[{k}:]))",
-                "recent[len(recent) // 2]",
-                "kept[2]",
-            ),
+            *("recent[len(recent) // 2]", "kept[2]", "best", "box.last", "best", "found[-2]"),
             *(f"list(reversed(found))[{far}]", f"sum(found[:{k}])", f"sum(found[{k}:], 0.0 * s)"),
-            *(
-                f"found[sorted(range(len(found)), key=lambda j: abs(j - {k}))[0]]",
-                "best",
-                "box.last",
-            ),
+            f"found[sorted(range(len(found)), key=lambda j: abs(j - {k}))[0]]",
+            f"sum(a * b for a, b in zip(found, found[{k}:]))",
             f"sum(one for j, one in enumerate(found) if j == {k} or j % 50 == 49)",
             f"sum(itertools.islice(found, {k}, None), 0.0 * s)",
             f"next(one for j, one in enumerate(found) if j >= min({k}, len(found) - 1))",
@@ -559,13 +554,9 @@ class KeepingWriter(AlikeWriter):
             at = self.pick("i", "i", "i // 2", "len(found)")
             value = self.pick(
                 *(f"found[min({at}, {k}, len(found) - 1)]", f"found[max(len(found) - {k}, 0)]"),
-                *(
-                    f"found[-min(len(found), {k})]",
-                    "found[len(found) // 2]",
-                    "found[-1]",
-                    "recent[0]",
-                ),
+                *(f"found[-min(len(found), {k})]", "found[len(found) // 2]", "found[-1]"),
                 *("found[0]", "named[len(named) // 2]", "box.last", "best", "recent[-1]"),
+                "recent[0]",
             )
             return self.seen(value)
         return super().scalar(depth)
@@ -610,7 +601,11 @@ class KeepingWriter(AlikeWriter):
             "    middle = len(parts) // 2",
             "    return halves(parts[:middle]) - 0.5 * halves(parts[middle:])",
         ]
-        return "\n".join([*lines, super().text()])
+        text = super().text()
+        for line in self.CONTAINERS:
+            if len(re.findall(rf"\b{line.split()[0]}\b", text)) == 1:
+                text = text.replace(f"    {line}\n", "")
+        return "\n".join([*lines, text])
 
 
 class Outcome(NamedTuple):

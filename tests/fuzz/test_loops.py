@@ -18,6 +18,13 @@ def test_programs_with_triangular_loops_give_what_eager_gives(engine: str) -> No
     assert not problems, problems
 
 
+@pytest.mark.parametrize("start", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (9, 16))])
+def test_programs_that_keep_values_give_what_eager_gives(start: int) -> None:
+    outcomes = [run(seed, kind="keeping") for seed in range(start, start + 3)]
+    problems = [one.problem for one in outcomes if one.problem]
+    assert not problems, problems
+
+
 @pytest.mark.parametrize(
     "start", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(CHUNK, 24, CHUNK))]
 )

@@ -218,7 +218,7 @@ class Noted:
         return told
 
     def _are_reads_told(self, fit: Fit, point: Point) -> bool | None:
-        """Tell if operations read at lengths what the points tell; loops of loops need more of them."""
+        """Tell if operations read at lengths what the points tell, or some more of them."""
         points = self._points
         told = self._told_by(points, fit, point, is_last=len(point) > 1)
         if told is None and len(point) == 1:

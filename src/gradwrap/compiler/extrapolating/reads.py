@@ -66,7 +66,7 @@ class _Sequences:
         keys, values = keys[order], values[order]
         own = np.concatenate([np.repeat(serials[ends - each], each), last * 0])
         self._back: Any = own[order] - values
-        is_first = np.append(True, keys[1:] != keys[:-1])  # noqa: FBT003
+        is_first = np.append(True, keys[1:] != keys[:-1])
         self.keys: Any = keys[is_first]
         self._starts: Any = np.append(np.flatnonzero(is_first), len(keys))
         self._values: Any = values
@@ -95,7 +95,7 @@ def _runs(numbers: Any, rows: Any | None = None) -> tuple[Any, Any, Any]:
     """Return equal neighbours once, with how many they are, and the row of each."""
     rows = np.zeros(len(numbers), np.int64) if rows is None else rows
     differs = (numbers[1:] != numbers[:-1]) | (rows[1:] != rows[:-1])
-    starts = np.flatnonzero(np.append(True, differs))[: len(numbers)]  # noqa: FBT003
+    starts = np.flatnonzero(np.append(True, differs))[: len(numbers)]
     return numbers[starts], np.diff(np.append(starts, len(numbers))), rows[starts]
 
 
