@@ -266,7 +266,11 @@ def test_a_part_at_a_mapped_index_of_an_array_that_is_not_mapped_is_a_view(f: An
     found = gw.vmap(gw.grad(f, (1, 2)), (0, 0, None))(i, x, a)
     np.testing.assert_allclose(found[0], [slope for slope, _ in slopes])
     np.testing.assert_allclose(found[1], [slope for _, slope in slopes])
-    whole = gw.grad(lambda x, a: gw.vmap(f, (0, 0, None))(i, x, a).sum(), (0, 1))(x, a)
+
+    def summed(x: Any, a: Any) -> Any:
+        return gw.vmap(f, (0, 0, None))(i, x, a).sum()
+
+    whole = gw.grad(summed, (0, 1))(x, a)
     np.testing.assert_allclose(whole[0], found[0])
     np.testing.assert_allclose(whole[1], found[1].sum(axis=0))
     np.testing.assert_array_equal(a, np.arange(6.0).reshape(3, 2))
