@@ -15,6 +15,7 @@ from math import lcm, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from gradwrap.compiler.extrapolating.sizes import Declined
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 AROUND = 2
 """The neighbours on each side by which an operation is known; short loops have more operations."""
+WINDOW = 2 * AROUND + 1
 PLACES = 5
 """The values of an operation that are told apart by their places; others, as in lists, are not."""
 LAGS = 128
@@ -41,6 +43,7 @@ ORDERS = (1, 2, 3)
 DEEPEST = 6
 """The most loops in each other."""
 FACTOR: Any = np.uint64(0x9E3779B97F4A7C15)
+POWERS: Any = np.cumprod(np.full(WINDOW, FACTOR))
 
 
 class _Sequences:
@@ -48,14 +51,14 @@ class _Sequences:
 
     def __init__(self, notes: Notes) -> None:
         kinds = [(hash((*one[:2], min(one[2], PLACES))), one[2]) for one in notes.kinds]
+        hashes: Any
+        counts: Any
         hashes, counts = (np.array(one, np.int64) for one in zip(*kinds, strict=True))
-        steps = np.frombuffer(notes.steps, np.int64)
-        step = np.pad(hashes[steps].view(np.uint64), AROUND)
-        known = np.zeros(len(steps), np.uint64)
-        for n in range(2 * AROUND + 1):
-            known = known * FACTOR + step[n : n + len(steps)]
+        steps: Any = np.frombuffer(notes.steps, np.int64)
+        around: Any = np.pad(hashes[steps].view(np.uint64), AROUND)
+        known: Any = sliding_window_view(around, WINDOW) @ POWERS
         each = counts[steps]
-        ends = np.cumsum(each)
+        ends: Any = np.cumsum(each)
         places = np.minimum(np.arange(ends[-1]) - np.repeat(ends - each, each), PLACES)
         last = np.minimum(np.arange(len(notes.results)), PLACES)
         keys: Any = np.repeat(known, each) * FACTOR + places.astype(np.uint64)
@@ -91,11 +94,11 @@ class _Sequences:
         return np.concatenate([self.firsts[chosen], self.by[runs], self.times[runs]])
 
 
-def _runs(numbers: Any, rows: Any | None = None) -> tuple[Any, Any, Any]:
+def _runs(numbers: Any, rows: Any = None) -> tuple[Any, Any, Any]:
     """Return equal neighbours once, with how many they are, and the row of each."""
     rows = np.zeros(len(numbers), np.int64) if rows is None else rows
-    differs = (numbers[1:] != numbers[:-1]) | (rows[1:] != rows[:-1])
-    starts = np.flatnonzero(np.append(True, differs))[: len(numbers)]
+    differs: Any = (numbers[1:] != numbers[:-1]) | (rows[1:] != rows[:-1])
+    starts: Any = np.flatnonzero(np.append(True, differs))[: len(numbers)]
     return numbers[starts], np.diff(np.append(starts, len(numbers))), rows[starts]
 
 
