@@ -12,7 +12,7 @@ from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -25,11 +25,10 @@ from gradwrap.compiler.tracing.noting import KEPT, WHOLE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from gradwrap.compiler.extrapolating.fitting import Fit
     from gradwrap.compiler.tracing.noting import Notes, Numbers
 
     Point = Sequence[int]
-    Fitted = tuple[Sequence[Any], Callable[[Point, int], Any], Callable[[Point], int]]
+    Sequences = tuple[Sequence[Any], Callable[[Point, int], Any], Callable[[Point], int]]
     """Sequences at the points, and the functions for them and for their length."""
     Integers = Callable[[Sequence[int]], Callable[[Point], int]]
     Foretells = Callable[[Sequence[float], float, Point], bool | None]
@@ -44,6 +43,24 @@ MORE = 2
 """The further lengths at which powers of a length are told apart."""
 ENDS = 8
 """The numbers at both ends that may be factors of a single number."""
+
+
+class Fitted(Protocol):
+    """Functions of the lengths that give numbers at the points: see `fitting.py`."""
+
+    sequences: list[Sequences]
+
+    def integers(self, column: Sequence[int]) -> Callable[[Point], int]:
+        """Return the function through integers."""
+        ...
+
+    def arrays(self, column: Sequence[Any]) -> Callable[[Point], Any]:
+        """Return the function through arrays."""
+        ...
+
+    def foretells(self, column: Sequence[float], number: float, point: Point) -> bool | None:
+        """Tell if samples of a number tell what it is at a point, and that it is so."""
+        ...
 
 
 class OtherNumbers(Declined):
@@ -165,7 +182,7 @@ class Noted:
                     self._lawless[key] = None
                     yield law
 
-    def confirms(self, fit: Fit, point: Point) -> bool | None:
+    def confirms(self, fit: Fitted, point: Point) -> bool | None:
         """Tell if functions through sequences and numbers give those of a run at lengths.
 
         The result is None if a run would take too long, or if the points tell too little. Sequences
@@ -196,7 +213,7 @@ class Noted:
         except Declined:
             return None
 
-    def _are_arrays_told(self, fit: Fit, point: Point) -> bool | None:
+    def _are_arrays_told(self, fit: Fitted, point: Point) -> bool | None:
         """Tell if arrays that the code makes have at lengths the elements that the points tell."""
         *samples, there = [self._of(one).contents for one in (*self._points, point)]
         told: bool | None = True
@@ -217,7 +234,7 @@ class Noted:
                     return False
         return told
 
-    def _are_reads_told(self, fit: Fit, point: Point) -> bool | None:
+    def _are_reads_told(self, fit: Fitted, point: Point) -> bool | None:
         """Tell if operations read at lengths what the points tell, or some more of them."""
         points = self._points
         told = self._told_by(points, fit, point, is_last=len(point) > 1)
@@ -228,7 +245,7 @@ class Noted:
         return told
 
     def _told_by(
-        self, points: Sequence[Point], fit: Fit, point: Point, *, is_last: bool
+        self, points: Sequence[Point], fit: Fitted, point: Point, *, is_last: bool
     ) -> bool | None:
         *samples, there = [self._of(one) for one in (*points, point)]
         reads = Reads(points, samples, fit.integers)

@@ -59,7 +59,8 @@ class _Sequences:
         known: Any = sliding_window_view(around, WINDOW) @ POWERS
         each = counts[steps]
         ends: Any = np.cumsum(each)
-        places = np.minimum(np.arange(ends[-1]) - np.repeat(ends - each, each), PLACES)
+        begins: Any = np.repeat(ends - each, each)
+        places: Any = np.minimum(np.arange(len(begins)) - begins, PLACES)
         last = np.minimum(np.arange(len(notes.results)), PLACES)
         keys: Any = np.repeat(known, each) * FACTOR + places.astype(np.uint64)
         keys = np.concatenate([keys, last.astype(np.uint64)])
