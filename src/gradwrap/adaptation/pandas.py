@@ -299,8 +299,14 @@ def _chosen_where(where: Any) -> Any:
     """Choose between the cells of a table and others, of which some are tracked."""
 
     def chosen(
-        self: Any, cond: Any, other: Any = np.nan, *, inplace: bool = False, **options: Any
+        self: Any,
+        cond: Any,
+        other: Any = np.nan,
+        inplace: bool = False,
+        *along: Any,
+        **options: Any,
     ) -> Any:
+        options.update(zip(("axis", "level"), along, strict=False))  # by position in pandas 2
         if not (_has_tracked(other) or _holds_in(other) or _holds(self)):
             return where(self, cond, _untracked(other), inplace=inplace, **options)
         stores = import_module(STORES)

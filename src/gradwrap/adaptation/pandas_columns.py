@@ -18,6 +18,7 @@ from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch, innermost, native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
+from gradwrap.errors import NotAnArrayError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -32,6 +33,8 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     name: getattr(operator, name)
     for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 }
+SHARES = int(pd.__version__.partition(".")[0]) < 3
+"""Whether tables share memory unless an option says that they do not."""
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 
 
@@ -424,6 +427,13 @@ def array_of(values: Any) -> Any:
 
 def held(values: Any) -> Any:
     """Return a column that holds an array."""
+    if SHARES and pd.options.mode.copy_on_write is not True:
+        raise NotAnArrayError(
+            f"A table of pandas {pd.__version__} got a tracked value. Its tables share memory with "
+            "their columns, rows and arrays, so that a store in one changes others; tables of "
+            "tracked values do not. Fix: pd.options.mode.copy_on_write = True, which pandas 3 "
+            "always has, before the first table is made."
+        )
     return Column(array_of(values))
 
 
