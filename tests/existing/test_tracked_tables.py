@@ -570,5 +570,5 @@ def test_tables_that_share_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(columns, "SHARES", True)
     monkeypatch.setattr(columns, "pd", old)
 
-    with pytest.raises(NotAnArrayError, match="pandas 2.2.3 .*copy_on_write = True"):
+    with pytest.raises(NotAnArrayError, match=r"pandas 2\.2\.3 .*copy_on_write = True"):
         gw.grad(lambda x: pd.Series(x).sum())(np.ones(3))
