@@ -194,6 +194,8 @@ class _Column:
     def _reduce(
         self, name: str, *, skipna: bool = True, keepdims: bool = False, **options: Any
     ) -> Any:
+        if name not in REDUCED and name not in ("any", "all", "count"):
+            raise TypeError(f"a column of tracked values has no reduction {name}")
         found = reduced(self, name, skipna=skipna, **options)
         return Column(ours.reshape(ours.asarray(found), (1,))) if keepdims else found
 
@@ -216,9 +218,41 @@ class _Column:
             parts = [accumulated(self[places], how) for places in members]
             order = np.argsort(np.concatenate(members), kind="stable")
             return Column(ours.concatenate(parts)[order])
+        if how in ("rank", "idxmin", "idxmax"):
+            return self._by_order(how, members, options)
+        if how not in REDUCED and how not in ("any", "all", "count"):
+            raise NotImplementedError(f"{how} of groups of tracked values")
         if min_count > 0:
             options["min_count"] = min_count
         return held([reduced(self[places], how, **options) for places in members])
+
+    def _by_order(self, how: str, members: Any, options: dict[str, Any]) -> Any:
+        """Return the ranks in groups, or the place of the least or largest element of each."""
+        known = pd.Series(ordered(self.tracked))
+        if how == "rank":
+            ranks = np.full(len(self), np.nan)
+            options["method"] = options.pop("ties_method")
+            for places in members:
+                ranks[places] = known.iloc[places].rank(**options)
+            return ranks
+        found = []
+        for places in members:
+            group = known.iloc[places].dropna()  # its labels are the places
+            found.append(getattr(group, how)() if len(group) else -1)
+        return np.array(found)
+
+    def factorize(self, use_na_sentinel: bool = True) -> Any:
+        """Return the number of the value of each element, and the different values."""
+        codes, _ = pd.factorize(ordered(self.tracked), use_na_sentinel=use_na_sentinel)
+        numbers, first = np.unique(codes, return_index=True)
+        return codes, self[first[numbers >= 0]]
+
+    def isin(self, values: Any) -> Any:
+        """Tell which elements are among some numbers."""
+        found = xp.zeros(len(self), dtype=bool)
+        for value in values:
+            found = found | (self.isna() if pd.isna(value) else fixed(self.tracked == value))
+        return found
 
     def _quantile(self, qs: Any, interpolation: str) -> Any:
         array = self.tracked[~self.isna()]
@@ -484,34 +518,6 @@ def linear(column: Any, index: Any, apply: Callable[[Any], Any]) -> Any:
     rows = np.nan_to_num(apply(pd.DataFrame(units, index=index)).to_numpy())
     is_lost = xp.isnan(apply(pd.Series(known, index=index)).to_numpy())
     return Column(xp.where(is_lost, np.nan, rows @ xp.where(lacks, 0.0, column.tracked)))
-
-
-def of_windows(windows: Any, name: str, *args: Any, **options: Any) -> Any:
-    """Reduce each rolling or expanding window of a series by a name, or apply a function to it."""
-    table = windows._selected_obj  # noqa: SLF001  as the windows find it
-    least = windows.min_periods
-    if least is None:
-        least = windows.window if isinstance(windows.window, int) else 1
-    apply = _function_of(*args, **options) if name == "apply" else None
-    ddof = {"ddof": args[0] if args else options.get("ddof", 1)} if name in SPREADS else {}
-    found: list[Any] = []
-    for window in windows:
-        part = window.array
-        if np.count_nonzero(~part.isna()) < max(least, 1):
-            found.append(np.nan)
-        else:
-            found.append(reduced(part, name, **ddof) if apply is None else apply(window))
-    index = table.index[:: getattr(windows, "step", None) or 1]
-    return pd.Series(held(found), index=index, name=table.name)
-
-
-def _function_of(
-    func: Callable[..., Any], raw: bool = False, *, args: Any = None, kwargs: Any = None, **_: Any
-) -> Callable[[Any], Any]:
-    """Return what a function gives of a window, for the arguments of pandas' `apply`."""
-    return lambda window: func(
-        window.array.tracked if raw else window, *(args or ()), **(kwargs or {})
-    )
 
 
 def numbers_in(table: Any) -> Any:
