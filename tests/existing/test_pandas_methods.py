@@ -54,8 +54,7 @@ ROLLING = (
 WEIGHTED = "mean() sum() std() var() var(bias=True)"
 WEIGHTS = (
     "s.ewm(alpha=0.3) h.ewm(halflife=2.0,ignore_na=True) h.ewm(com=1.0,min_periods=3) "
-    "s.ewm(span=3,adjust=False) t.ewm(alpha=0.4) m.groupby('n')['a'].ewm(alpha=0.4) "
-    "d.ewm(halflife='2D',times=DAYS)"
+    "t.ewm(alpha=0.4) m.groupby('n')['a'].ewm(alpha=0.4)"
 )
 PAIRS = """
 s.rolling(4).cov(OTHER)

@@ -428,7 +428,11 @@ def _of_groups(quantile: Any) -> Any:
     def computed(self: Any, q: Any = 0.5, interpolation: str = "linear", **options: Any) -> Any:
         if options or np.ndim(q) or not (is_differentiating() and _holds_in(self.obj)):
             return quantile(self, q, interpolation, **options)
-        return self.agg(lambda group: group.quantile(q, interpolation))
+
+        def reduce(group: Any) -> Any:
+            return group.quantile(q, interpolation)
+
+        return self.agg(reduce)
 
     return computed
 

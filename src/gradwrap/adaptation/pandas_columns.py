@@ -235,9 +235,9 @@ class _Column:
             for places in members:
                 ranks[places] = known.iloc[places].rank(**options)
             return ranks
-        found = []
+        found: list[Any] = []
         for places in members:
-            group = known.iloc[places].dropna()  # its labels are the places
+            group: Any = known.iloc[places].dropna()  # its labels are the places
             found.append(getattr(group, how)() if len(group) else -1)
         return np.array(found)
 

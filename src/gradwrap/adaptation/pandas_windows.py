@@ -3,7 +3,6 @@
 Which elements a window takes, the labels of the results, and which of these are NaN come from
 pandas: from the same windows over the plain numbers of the table, whose values ours must have.
 """
-# ruff: noqa: SLF001  the windows of pandas keep what they are of in private attributes
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ pd: Any = import_module("pandas")  # it need not be installed where types are ch
 
 def of_columns(windows: Any, name: str, *args: Any, **options: Any) -> Any:
     """Call a method of windows: of a table column by column, if it has no other tables."""
-    table = windows._selected_obj
+    table = _table_of(windows)
     if table.ndim < 2:
         return METHODS[name, _is_weighted(windows)](windows, name, *args, **options)
     return pd.DataFrame({one: getattr(windows[one], name)(*args, **options) for one in table})
@@ -37,7 +36,7 @@ def has_method(windows: Any, name: str, *args: Any, **options: Any) -> bool:
     if name in ("cov", "corr"):
         other: Any = args[0] if args else options.get("other")
         is_grouped = hasattr(windows, "_grouper")
-        series = windows._selected_obj
+        series = _table_of(windows)
         is_pair = all(isinstance(one, pd.Series) for one in (series, other))
         return is_pair and not is_grouped and series.index.equals(other.index)
     return (name, _is_weighted(windows)) in METHODS
@@ -48,11 +47,16 @@ def _is_weighted(windows: Any) -> bool:
     return hasattr(windows, "alpha") or getattr(windows, "win_type", None) is not None
 
 
+def _table_of(windows: Any) -> Any:
+    return windows._selected_obj  # noqa: SLF001  as the windows find it
+
+
 def _over(windows: Any, table: Any) -> Any:
     """Return the same windows over another table of as many rows."""
-    made = copy.copy(windows)
-    vars(made).pop("_cache", None)
-    made.obj, made._selection = table, None
+    made: Any = copy.copy(windows)
+    held_here: dict[str, Any] = made.__dict__
+    held_here.pop("_cache", None)
+    held_here.update(obj=table, _selection=None)
     return made
 
 
@@ -65,7 +69,7 @@ def _numbers(series: Any) -> Any:
 
 def _known(windows: Any) -> Any:
     """Return the same windows over plain numbers."""
-    return _over(windows, _numbers(windows._selected_obj))
+    return _over(windows, _numbers(_table_of(windows)))
 
 
 def _labelled(found: Any, known: Any, name: str) -> Any:
@@ -107,7 +111,8 @@ def _applied(
     windows: Any, _: str, func: Callable[..., Any], raw: bool = False, **options: Any
 ) -> Any:
     """Apply a function to each window of a series."""
-    args, kwargs = options.get("args") or (), options.get("kwargs") or {}
+    args: tuple[Any, ...] = options.get("args") or ()
+    kwargs: dict[str, Any] = options.get("kwargs") or {}
     like = _known(windows).count()
     least = windows.min_periods
     if least is None:
@@ -124,7 +129,8 @@ def _of_pairs(windows: Any, name: str, other: Any, *args: Any, **options: Any) -
     """Compute the covariance or the correlation of two series in each window."""
     known = getattr(_known(windows), name)(_numbers(other), *args, **options)
     given = dict(zip(("pairwise", "ddof"), args, strict=False)) | options
-    others, found = _over(windows, other), []
+    others = _over(windows, other)
+    found: list[Any] = []
     for one, two, lacks in zip(windows, others, known.isna(), strict=True):
         is_there = ~np.logical_or(one.isna(), two.isna()).to_numpy()
         x, y = (part.to_numpy()[is_there] for part in (one, two))
@@ -147,7 +153,7 @@ def _correlation(x: Any, y: Any, _: int) -> Any:
 def _weights(windows: Any, name: str, lacks: Any, **options: Any) -> Any:
     """Return the matrix of a linear function of windows: what it gives for unit vectors."""
     units = np.where(lacks[:, None], np.nan, np.eye(len(lacks)))
-    index = windows._selected_obj.index
+    index = _table_of(windows).index
     return np.nan_to_num(getattr(_over(windows, pd.DataFrame(units, index=index)), name)(**options))
 
 
@@ -158,7 +164,7 @@ def _filled(series: Any, lacks: Any) -> Any:
 def _linear(windows: Any, name: str, *args: Any, **options: Any) -> Any:
     """Compute means or sums with weights, which are linear."""
     known = getattr(_known(windows), name)(*args, **options)
-    series = windows._selected_obj
+    series = _table_of(windows)
     lacks = series.isna().to_numpy()
     found = _weights(windows, name, lacks, **options) @ _filled(series, lacks)
     return _labelled(xp.where(known.isna(), np.nan, found), known, name)
@@ -173,7 +179,7 @@ def _weighted_moments(windows: Any, name: str, *args: Any, **options: Any) -> An
     known = getattr(_known(windows), name)(*known_args, **known_options)
     names = ("other", "pairwise", "bias") if name in ("cov", "corr") else ("bias",)
     given = dict(zip(names, args, strict=False)) | options
-    pair = [windows._selected_obj, given.get("other", windows._selected_obj)]
+    pair = [_table_of(windows), given.get("other", _table_of(windows))]
     is_lost = known.isna().to_numpy()
     lacks = np.logical_or(*(one.isna().to_numpy() for one in pair))
     weights = _weights(windows, "mean", lacks)
