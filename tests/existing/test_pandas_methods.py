@@ -156,6 +156,14 @@ EXPRESSIONS = [
     *[one for text in (PAIRS, OTHERS, ORDER, METHODS) for one in text.strip().splitlines()],
 ]
 
+COMPILED = [
+    *["s.rolling(4).rank() * s", "h.rolling(3,min_periods=1).std()", "s.rolling(4).cov(OTHER)"],
+    *["h.ewm(alpha=0.3).corr(OTHER)", "s.ewm(alpha=0.3).std()", "s.rolling(3).quantile(0.3)"],
+    *["s.rank() * s", "m.loc[m.groupby('n')['a'].idxmin(), 'b']", "m.sort_values(['n', 'a'])['b']"],
+    *["t.drop_duplicates()", "s.isin([0.4, 1.3]) * s", "s.transform(lambda v: v - v.mean())"],
+    *["m.groupby('n')['a'].rank(pct=True) * m['b']", "m.groupby('n')['a'].rolling(2).max()"],
+]
+
 
 def result_of(expression: str, x: Any) -> Any:
     """Return the table that an expression gives or changes."""
@@ -207,6 +215,17 @@ def test_method_is_as_on_plain_tables(expression: str) -> None:
 
     np.testing.assert_allclose(value, weighted(plain, known), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(gradient, differences, rtol=2e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("expression", COMPILED)
+def test_compiled_method_follows_other_values(expression: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        known = numbers_of(result_of(expression, X))
+        gradient = gw.grad(gw.adapting(lambda x: weighted(result_of(expression, x), known)))
+        compiled = gw.compile(gradient)
+        for x in (X, X + 0.01 * np.arange(6.0), X[::-1].copy(), X[[2, 0, 1, 5, 3, 4]] ** 1.1):
+            np.testing.assert_allclose(compiled(x), gradient(x), rtol=1e-9, atol=1e-12)
 
 
 def test_values_that_pandas_weights_otherwise_are_refused() -> None:

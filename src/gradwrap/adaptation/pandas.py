@@ -547,8 +547,9 @@ def _transformed(transform: Any) -> Any:
 
     def transformed(self: Any, func: Any, *args: Any, **options: Any) -> Any:
         if callable(func) and not args and not options and is_differentiating() and _holds(self):
+            plain = pd.Series(_columns().plain(self.to_numpy()), index=self.index, name=self.name)
             try:
-                _known(self).apply(func)
+                plain.apply(func)
             except Exception:  # noqa: BLE001  as pandas does
                 return func(self)
         return transform(self, func, *args, **options)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.adaptation.pandas_columns import SPREADS, Column, held, plain, reduced
+from gradwrap.adaptation.pandas_columns import SPREADS, Column, held, ordered, plain, reduced
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import NoRuleError
 
@@ -37,7 +37,7 @@ def has_method(windows: Any, name: str, *args: Any, **options: Any) -> bool:
         other: Any = args[0] if args else options.get("other")
         is_grouped = hasattr(windows, "_grouper")
         series = _table_of(windows)
-        is_pair = all(isinstance(one, pd.Series) for one in (series, other))
+        is_pair = _is_series(series) and _is_series(other)
         return is_pair and not is_grouped and series.index.equals(other.index)
     return (name, _is_weighted(windows)) in METHODS
 
@@ -72,6 +72,24 @@ def _known(windows: Any) -> Any:
     return _over(windows, _numbers(_table_of(windows)))
 
 
+def _lost(windows: Any, name: str, *args: Any, **options: Any) -> Any:
+    """Tell which results are NaN since a window has too few elements, whatever their values."""
+    series, *more = (_pattern(one) for one in (_table_of(windows), *args) if _is_series(one))
+    given = (*more, *(one for one in args if not _is_series(one)))
+    named = {word: _pattern(one) if _is_series(one) else one for word, one in options.items()}
+    return getattr(_over(windows, series), name)(*given, **named).isna().to_numpy()
+
+
+def _is_series(value: Any) -> bool:
+    return isinstance(value, pd.Series)
+
+
+def _pattern(series: Any) -> Any:
+    """Return a series of other numbers, with NaN at the same places."""
+    numbers = np.where(series.isna(), np.nan, np.sin(np.arange(1.0, len(series) + 1)))
+    return pd.Series(numbers, index=series.index, name=series.name)
+
+
 def _labelled(found: Any, known: Any, name: str) -> Any:
     """Return a result with the labels of the plain one, which must have the same values."""
     made = held(found)
@@ -92,7 +110,7 @@ def _reduced(windows: Any, name: str, *args: Any, **options: Any) -> Any:
     """Reduce each window of a series."""
     known = getattr(_known(windows), name)(*args, **options)
     given = {"ddof": args[0] if args else options.get("ddof", 1)} if name in SPREADS else {}
-    parts = zip(windows, known.isna(), strict=True)
+    parts = zip(windows, _lost(windows, name, *args, **options), strict=True)
     found = [np.nan if lacks else reduced(part.array, name, **given) for part, lacks in parts]
     return _labelled(found, known, name)
 
@@ -102,7 +120,7 @@ def _quantile(
 ) -> Any:
     """Compute a quantile of each window of a series."""
     known = _known(windows).quantile(q, interpolation, **options)
-    parts = zip(windows, known.isna(), strict=True)
+    parts = zip(windows, _lost(windows, name, q, interpolation, **options), strict=True)
     found = [np.nan if lacks else part.quantile(q, interpolation) for part, lacks in parts]
     return _labelled(found, known, name)
 
@@ -131,7 +149,8 @@ def _of_pairs(windows: Any, name: str, other: Any, *args: Any, **options: Any) -
     given = dict(zip(("pairwise", "ddof"), args, strict=False)) | options
     others = _over(windows, other)
     found: list[Any] = []
-    for one, two, lacks in zip(windows, others, known.isna(), strict=True):
+    lost = _lost(windows, name, other, *args, **options)
+    for one, two, lacks in zip(windows, others, lost, strict=True):
         is_there = ~np.logical_or(one.isna(), two.isna()).to_numpy()
         x, y = (part.to_numpy()[is_there] for part in (one, two))
         measure = _covariance if name == "cov" else _correlation
@@ -167,20 +186,21 @@ def _linear(windows: Any, name: str, *args: Any, **options: Any) -> Any:
     series = _table_of(windows)
     lacks = series.isna().to_numpy()
     found = _weights(windows, name, lacks, **options) @ _filled(series, lacks)
-    return _labelled(xp.where(known.isna(), np.nan, found), known, name)
+    is_lost = _lost(windows, name, *args, **options)
+    return _labelled(xp.where(is_lost, np.nan, found), known, name)
 
 
 def _weighted_moments(windows: Any, name: str, *args: Any, **options: Any) -> Any:
     """Compute variances, covariances and correlations with weights that decay."""
-    known_args = tuple(_numbers(one) if isinstance(one, pd.Series) else one for one in args)
+    known_args = [_numbers(one) if _is_series(one) else one for one in args]
     known_options = {
-        word: _numbers(one) if isinstance(one, pd.Series) else one for word, one in options.items()
+        word: _numbers(one) if _is_series(one) else one for word, one in options.items()
     }
     known = getattr(_known(windows), name)(*known_args, **known_options)
     names = ("other", "pairwise", "bias") if name in ("cov", "corr") else ("bias",)
     given = dict(zip(names, args, strict=False)) | options
     pair = [_table_of(windows), given.get("other", _table_of(windows))]
-    is_lost = known.isna().to_numpy()
+    is_lost = _lost(windows, name, *args, **options)
     lacks = np.logical_or(*(one.isna().to_numpy() for one in pair))
     weights = _weights(windows, "mean", lacks)
     x, y = (_filled(one, lacks) for one in pair)
@@ -200,7 +220,9 @@ def _weighted_moments(windows: Any, name: str, *args: Any, **options: Any) -> An
 
 def _ranked(windows: Any, _: str, *args: Any, **options: Any) -> Any:
     """Return the ranks in windows, which have no derivative."""
-    return _known(windows).rank(*args, **options)
+    series = _table_of(windows)
+    numbers = pd.Series(ordered(series.array.tracked), index=series.index, name=series.name)
+    return _over(windows, numbers).rank(*args, **options)
 
 
 REDUCTIONS = ("sum", "mean", "min", "max", "median", "skew", "kurt", "first", "last", *SPREADS)
