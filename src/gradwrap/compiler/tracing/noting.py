@@ -17,11 +17,13 @@ import numpy as np
 from gradwrap.compiler.ir.program import NDARRAY, Ref
 from gradwrap.compiler.tracing.run import trace
 from gradwrap.compiler.tracing.tape import NUMBER, Library, Tape
+from gradwrap.core.observing.code import frame_of, is_of_arrays
 from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
 from gradwrap.transforms.reverse import differentiated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from types import FrameType
 
     from gradwrap.compiler.tracing.run import Around
     from gradwrap.core.values.tree import TreeDef
@@ -72,6 +74,8 @@ class Noting(Tape):
         self.steps: array[int] = array("q")
         self.serials: array[int] = array("q")
         self._end = time.perf_counter() + seconds
+        self._of_arrays: dict[int, bool] = {}
+        """By the identity of a module's variables: whether it is a library of arrays."""
 
     def new(self, value: Any) -> Any:
         """Return the tracer of a value."""
@@ -119,8 +123,7 @@ class Noting(Tape):
         if not len(self.steps) % OFTEN and time.perf_counter() > self._end:
             self.is_too_long = True
             raise self.refuse("it takes too long")
-        frame = self._userframe_of(40)
-        line = -1 if frame is None else frame.f_lineno
+        line = self._line()
         serials, constants = self.serials, self.constants
         before = len(serials)
         serials.append(len(self.refs))
@@ -146,6 +149,21 @@ class Noting(Tape):
                 if hasattr(one, "shares"):
                     one.shares = True
         return made
+
+    def _line(self) -> int:
+        """Return the current line of the user's code; -1 in a backward pass."""
+        frame: FrameType | None = frame_of(2)
+        known = self._of_arrays
+        while frame is not None:
+            scope = id(frame.f_globals)
+            if scope not in known:
+                known[scope] = is_of_arrays(frame.f_globals.get("__name__") or "")
+            if not known[scope]:
+                return frame.f_lineno
+            if frame.f_code.co_name == "backward_pass":
+                break
+            frame = frame.f_back
+        return -1
 
     def _note(self, key: tuple[int, str, int], leaf: Any) -> None:
         kind = type_of(leaf)
