@@ -82,9 +82,11 @@ def further(length: int, step: int, count: int) -> int:
 class Sizes:
     """The parameters: long lengths, and the short ones that replace them."""
 
-    def __init__(self, limit: int = LIMIT, near: int = NEAR) -> None:
+    def __init__(self, limit: int = LIMIT, near: int = NEAR, first: int = 0) -> None:
         self._limit = limit
         """The greatest length that stays as it is."""
+        self._first = first or limit // 2
+        """The first short length."""
         self._near = near
         """Lengths that differ by at most so much share a parameter."""
         self.actual: list[int] = []
@@ -115,7 +117,7 @@ class Sizes:
         if not self.is_open:
             return length
         self.actual.append(length)
-        self.short.append(self._limit // 2 + BETWEEN * (len(self.short) % 3))
+        self.short.append(self._first + BETWEEN * (len(self.short) % 3))
         return self.short[-1]
 
     def actual_of(self, bound: int) -> int:
@@ -123,6 +125,10 @@ class Sizes:
         self.of(bound)
         pairs = [*zip(self.actual, self.short, strict=True), *((n, n) for n in self.actual)]
         return next((n for n, near in pairs if abs(abs(bound) - near) <= self._near), 0)
+
+    def is_like(self, limit: int) -> bool:
+        """Tell if the lengths met are what they are with another greatest length that stays."""
+        return self._first == limit // 2 and all(n > limit + self._near for n in self.actual)
 
     def close(self, base: int, step: int, between: int) -> tuple[int, ...]:
         """Choose the shortest lengths, ordered as the actual ones; refuse further parameters."""

@@ -15,10 +15,9 @@ import numpy as np
 
 from gradwrap.backends.numpy.arithmetic import modes
 from gradwrap.compiler.ir.layout import order_of
-from gradwrap.compiler.ir.operations import OPERATIONS
+from gradwrap.compiler.ir.operations import OPAQUE, OPERATIONS
 from gradwrap.compiler.ir.program import (
     NDARRAY,
-    OPAQUE,
     Guard,
     Instr,
     Ref,
