@@ -632,7 +632,7 @@ def test_a_long_loop_is_stopped_as_soon_as_its_turns_tell() -> None:
 
 def test_no_traced_length_is_a_power_of_two() -> None:
     """A mean of 16 elements would be a product with a number that other products take in."""
-    assert [further(14, 2, count) for count in range(4)] == [12, 14, 18, 22]
+    assert [further(14, 2, count) for count in range(4)] == [14, 18, 20, 22]
     assert [further(16, 12, count) for count in range(4)] == [28, 40, 52, 76]
     assert [further(8, 1, count) for count in range(3)] == [8, 9, 10]
 
