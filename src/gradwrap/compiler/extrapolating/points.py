@@ -39,7 +39,7 @@ from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.tracing.noting import noted
 from gradwrap.compiler.tracing.run import Traced, trace
 from gradwrap.compiler.tracing.tape import MOST as LONGEST_TRACE
-from gradwrap.compiler.tracing.tape import TooLong, shares
+from gradwrap.compiler.tracing.tape import Tape, TooLong, shares
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.tree import unflatten
 
@@ -175,10 +175,12 @@ class Budget:
         """
         most = min(self.most, self.left)
         try:
+            tape = Tape(subject.library, None, most)
+            tape.keeps = False
             traced = trace(
                 *(subject.function, leaves, subject.treedef, subject.given, around),
                 subject.library,
-                most=most,
+                tape=tape,
             )
         except TooLong as error:
             self.left -= most

@@ -298,9 +298,9 @@ class Roller(Rewriting):
         is_next = sums[order[1:]] == sums[order[:-1]]
         distances = np.diff(order)[is_next]
         distances = distances[np.argsort(order[1:][is_next])]  # as they follow in the body
-        distances = distances[distances <= LONGEST]
+        found: list[int] = distances[distances <= LONGEST].tolist()
         # short periods have grams of several turns
-        common = [period for period, _ in Counter(distances.tolist()).most_common(PERIODS)]
+        common = [period for period, _ in Counter(found).most_common(PERIODS)]
         if self.nested:  # loops with few turns are less common than the turns of those around them
             common.sort()
         if self.several:  # a shorter period may be that of most turns, but not of all
@@ -309,7 +309,8 @@ class Roller(Rewriting):
 
     def _code(self, instr: Instr) -> int:
         """Return a small number for an operation, the shapes and the dtypes of its operands."""
-        fn, op, kind_of = instr.fn, instr.op, self.kind_of
+        fn: Any = instr.fn
+        op, kind_of = instr.op, self.kind_of
         name: Any = fn.key if type_of(fn) is Nested else fn if op.is_opaque else instr.name
         parts: list[Any] = [name, kind_of[instr.out]]
         for number, arg in enumerate(instr.args):
