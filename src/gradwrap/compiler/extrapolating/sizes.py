@@ -258,6 +258,9 @@ class Foreseeing:
         self._part: int = part
         """The operations of a trace, by those until its loops end."""
         self._are_few: bool = True
+        self._around: list[tuple[int, int]] = []
+        """By loop around the present code: the operations before its present turn, and the turns
+        after it; 0 if it has more turns, which tell it themselves."""
         self.replaces: bool = True
         self.sets_errors: bool = surroundings.sets_errors
         self.tells_same: bool = surroundings.tells_same
@@ -274,17 +277,25 @@ class Foreseeing:
     def _watched(self, turns: range) -> Iterator[int]:
         self.is_used = True
         instrs, start = self._tape.instrs, len(self._tape.instrs)
-        is_short = len(turns) <= SHORT
-        self._are_few &= len(turns) <= FEW
+        count, depth = len(turns), len(self._around)
+        is_short = count <= SHORT
+        self._are_few &= count <= FEW
         most = self._most * (LONGER if self._are_few else 1)
-        for number, turn in enumerate(turns):
-            if number > NEAR and not is_short:
-                more = (len(instrs) - start) * len(turns)
-                if more > (most // self._part - start) * number:
-                    raise self._tape.too_long()
-                if self._are_few:
-                    self._tape.most = most
-            yield turn
+        try:
+            for number, turn in enumerate(turns):
+                if number > NEAR and not is_short:
+                    end = start + (len(instrs) - start) * count // number
+                    for begun, left in reversed(self._around[:depth]):
+                        end += (end - begun) * left
+                    if end > most // self._part:
+                        raise self._tape.too_long()
+                    if self._are_few:
+                        self._tape.most = most
+                left = count - number - 1 if is_short else 0
+                self._around[depth:] = [(len(instrs), left)]
+                yield turn
+        finally:
+            del self._around[depth:]
 
 
 class Shortened:
