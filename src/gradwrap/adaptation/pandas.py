@@ -279,7 +279,8 @@ def _indexer_of(table: Any, like: Any) -> Any:
 
 
 def _update(table: Any, made: Any) -> None:
-    table._update_inplace(made)  # noqa: SLF001  there is no public name for it
+    if not (isinstance(table, pd.Series) and _columns().is_rewritten(table, made)):
+        table._update_inplace(made)  # noqa: SLF001  there is no public name for it
 
 
 def _inserted(insert: Any) -> Any:
@@ -370,7 +371,12 @@ def _converted(convert: Any) -> Any:
             found = convert(self, *args, **options)
             return getattr(found, "tracked", found)
         found = _columns().numbers_in(self) if _holds(self) else None
-        return convert(self, *args, **options) if found is None else found
+        if found is None:
+            return convert(self, *args, **options)
+        given = dict(zip(("dtype", "copy"), args, strict=False)) | options
+        if given.get("dtype") is not None:
+            return found.astype(given["dtype"])
+        return found if given.get("copy") else _columns().read_only(found)
 
     return converted
 

@@ -515,3 +515,23 @@ def numbers_in(table: Any) -> Any:
     for at, column in enumerate(columns):
         made[:, at] = column.to_numpy(dtype=object)
     return made
+
+
+def read_only(array: Any) -> Any:
+    """Refuse writes to the tracked array of a table, which would not change the table."""
+    if isinstance(array, AnyWrapper):
+        data = native(array)
+        backend_of(data).concrete(data).flags.writeable = False
+    return array
+
+
+def is_rewritten(series: Any, made: Any) -> bool:
+    """Write a series that pandas would change in place; an array of it from before changes, too."""
+    old, new = series.array, made.array
+    if type_of(old) is not Column or type_of(new) is not Column or old.dtype != new.dtype:
+        return False
+    (block,) = series._mgr.blocks  # noqa: SLF001  pandas itself asks its blocks
+    if len(old) != len(new) or block.refs.has_reference():
+        return False
+    old.tracked[...] = new.tracked
+    return True

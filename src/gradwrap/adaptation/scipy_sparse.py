@@ -33,6 +33,7 @@ RULES = "gradwrap.scipy.rules.sparse"
 SUBCLASSES = "gradwrap.adaptation.subclasses"
 TRACKED = "gradwrap.scipy.tracked_matrix"
 PRODUCTS = ("dot", "multiply")
+IN_PLACE = ("__iadd__", "__isub__")
 STORES = ("__setitem__", "setdiag")
 OWN = ("matvec", "matmat", "rmatvec", "rmatmat")
 """The products of operators that their classes define, with a line before the name."""
@@ -45,7 +46,8 @@ def enter_sparse(module: ModuleType) -> None:
     holders.update(dict.fromkeys(bases, parts_of))
     for kind in vars(module).values():
         if isinstance(kind, type) and issubclass(kind, bases) and kind not in bases:
-            for names, taking in (((*words, *PRODUCTS), _operating), (STORES, _storing)):
+            operators = (*words, *PRODUCTS, *IN_PLACE)
+            for names, taking in ((operators, _operating), (STORES, _storing)):
                 for name in names:
                     exchange(kind, name, taking)
 
@@ -131,6 +133,11 @@ def _operating(method: Callable[..., Any]) -> Callable[..., Any]:
     def operate(self: Any, other: Any, *args: Any, **kwargs: Any) -> Any:
         if not _is_tracked(other):
             return method(self, other, *args, **kwargs)
+        if method.__name__ in IN_PLACE:
+            found = method(self, other)
+            if found is not NotImplemented or not isinstance(other, AnyWrapper):
+                return found
+            return getattr(import_module(TRACKED).tracked(self), method.__name__)(other)
         ours: Any = import_module(OURS)
         native = type_of(self)
         has_class = getattr(ours, native.__name__, native) is not native

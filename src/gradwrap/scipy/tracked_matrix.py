@@ -22,7 +22,7 @@ from gradwrap.core.array.adapted import subclass_views
 from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper
-from gradwrap.core.observing.callers import current_caller
+from gradwrap.core.observing.callers import current_caller, current_place
 from gradwrap.core.observing.changed import note_changed
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 from gradwrap.core.values.tree import map_leaves
@@ -214,14 +214,27 @@ class TrackedMatrix:
         return self._as_dense(self.toarray() + other)
 
     def _as_dense(self, array: Any) -> Any:
-        """Return a dense result: for a matrix of SciPy a matrix of NumPy, in adapted code."""
-        is_matrix = isinstance(self._template, scipy.sparse.spmatrix) and _holds_matrices()
-        return _as_numpys_matrix("the sum", array) if is_matrix else array
+        """Return a dense result: of a matrix of SciPy, a matrix of NumPy, but in SciPy's code."""
+        caller = current_place() if isinstance(self._template, scipy.sparse.spmatrix) else None
+        is_matrix = caller is not None and not caller.module.startswith("scipy.")
+        return _as_numpys_matrix("the sum with an array", array) if is_matrix else array
 
     def __radd__(self, other: Any) -> Any:
         """Add this matrix to a matrix or a dense array."""
         found = self + other
         return _as_scipys(found, "__add__", other, self) if is_sparse(other) else found
+
+    def __iadd__(self, other: Any) -> Any:
+        """Add a dense array in place, where matrices are filled element by element."""
+        is_numpys = isinstance(self._template, scipy.sparse.spmatrix) and not is_sparse(other)
+        if not is_numpys or self._format not in BUILDING or not np.ndim(plain(other)):
+            return NotImplemented
+        self[:, :] = self.toarray() + other
+        return self
+
+    def __isub__(self, other: Any) -> Any:
+        """Subtract a dense array in place."""
+        return NotImplemented if is_sparse(other) else self.__iadd__(-1 * other)
 
     def __neg__(self) -> Any:
         """Change the sign."""
