@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.errors import AdaptationError, BatchedValueError, GradwrapError, TrackedValueError
+from gradwrap.errors import (
+    AdaptationError,
+    BatchedValueError,
+    GradwrapError,
+    NotAnArrayError,
+    TrackedValueError,
+)
 
 pytestmark = pytest.mark.peers
 pd: Any = pytest.importorskip("pandas")
@@ -553,6 +561,17 @@ def test_whole_numbers_refuse_a_part_that_is_tracked() -> None:
 
     with pytest.raises(TrackedValueError, match=r"the column 'a' .* int64 .*astype\(float\)"):
         gw.grad(gw.adapting(stored))(X)
+
+
+def test_tables_that_share_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    mode = SimpleNamespace(copy_on_write=False)
+    old = SimpleNamespace(options=SimpleNamespace(mode=mode), __version__="2.2.3")
+    columns = import_module("gradwrap.adaptation.pandas_columns")
+    monkeypatch.setattr(columns, "SHARES", True)
+    monkeypatch.setattr(columns, "pd", old)
+
+    with pytest.raises(NotAnArrayError, match=r"pandas 2\.2\.3 .*copy_on_write = True"):
+        gw.grad(lambda x: pd.Series(x).sum())(np.ones(3))
 
 
 def stored_in_array(x: Any) -> Any:

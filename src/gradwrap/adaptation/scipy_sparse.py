@@ -31,6 +31,7 @@ OURS = "gradwrap.scipy.sparse"
 OPERATORS = "gradwrap.scipy.operators"
 RULES = "gradwrap.scipy.rules.sparse"
 SUBCLASSES = "gradwrap.adaptation.subclasses"
+CHANGED = "gradwrap.scipy.changed_matrices"
 TRACKED = "gradwrap.scipy.tracked_matrix"
 PRODUCTS = ("dot", "multiply")
 IN_PLACE = ("__iadd__", "__isub__")
@@ -156,7 +157,7 @@ def _storing(method: Callable[..., Any]) -> Callable[..., Any]:
         given = (*args, *kwargs.values())
         if not any(_is_tracked(one) or holds_wrapper(one) or _is_held(one) for one in given):
             return method(self, *args, **kwargs)
-        import_module(TRACKED).take_store(self)
+        import_module(CHANGED).take_store(self)
         return getattr(self, method.__name__)(*args, **kwargs)
 
     return store

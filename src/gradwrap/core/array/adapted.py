@@ -27,6 +27,8 @@ made_text: ContextVar[tuple[str, int] | None] = ContextVar("gradwrap_text", defa
 """The module and the line that last made text of a tracked value."""
 subclass_views: list[Any] = []
 """The function that makes an instance of a subclass of NumPy's arrays with a variable in it."""
+made_of_python: dict[int, tuple[Any, Any]] = {}
+"""By id: ufuncs that a compiler has made of Python functions, and what runs these functions."""
 rounding: ContextVar[str] = ContextVar("gradwrap_rounding", default="zero")
 """The derivative of numbers that adapted code rounds to decimals: that of x if "through"."""
 rounded_at: ContextVar[str] = ContextVar("gradwrap_rounded", default="")
