@@ -55,7 +55,7 @@ def recurrence(x: Any) -> Any:
 
 def test_a_long_recurrence_is_extrapolated() -> None:
     made = compiled(recurrence, x)
-    assert "extrapolated from traces of 12, 14, 18 turns" in made.explain()
+    assert "extrapolated from traces of 14, 18, 20 turns" in made.explain()
     assert "compared with the function at two other lengths, and at full size" in made.explain()
     assert "298 turns" in made.explain()
     assert made.check(x)
@@ -652,7 +652,7 @@ def test_no_traced_length_is_a_power_of_two() -> None:
         return np.mean(y * y)
 
     made = compiled(function, np.linspace(0.5, 1.5, 300))
-    assert "extrapolated from traces of 12, 14, 18 turns" in made.explain()
+    assert "extrapolated from traces of 14, 18, 20 turns" in made.explain()
 
 
 def test_a_mean_over_the_turns_is_extrapolated() -> None:

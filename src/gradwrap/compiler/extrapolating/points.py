@@ -95,7 +95,7 @@ FURTHEST = 6
 """The steps between the shortest lengths and those of the furthest unseen point."""
 CUT, BOTH = (True,), (True, False)
 LENGTHS = (
-    (Lengths(12, 2, cuts=CUT),),
+    (Lengths(13, 2, cuts=CUT),),
     (Lengths(8, 1, between=3, limit=SHORT, nested=True, forwards=False, longest=500, cuts=CUT),),
     tuple(
         Lengths(base, 1, between=3, limit=SHORT, nested=True, longest=1500, cuts=CUT)
