@@ -60,6 +60,16 @@ def current_frame(depth: int) -> FrameType:
     return sys._getframe(depth + 1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
 
 
+def converting_caller() -> FrameType | None:
+    """Return the frame that converts a value to numbers, in adapted code or in what that calls."""
+    found = adapted_caller(3)
+    if found is not None or plain_made.get() is None:
+        return found
+    frame = current_frame(2)
+    is_ours = frame.f_globals.get("__name__", "").startswith("gradwrap.")
+    return None if is_ours else frame
+
+
 def one_element(variable: Any, places: tuple[Any, ...]) -> Any:
     """Return one element as a 0-d variable, selected as by `item(*places)`."""
     if places and isinstance(places[0], TUPLE):
