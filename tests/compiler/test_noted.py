@@ -457,12 +457,85 @@ def power_of_a_choice(x: Any, hider: Any) -> Any:
     return s + np.maximum(hider, s**power)
 
 
+W = X[::-1].copy()
+
+
+def key_of_an_array_outside(x: Any, hider: Any) -> Any:
+    s = x[0]
+    for i in range(len(x)):
+        s = 0.5 * s + np.maximum(hider, W[min(i, 75)]) * x[i]
+    return s
+
+
+def table_of_rows(x: Any, hider: Any) -> Any:
+    s, table = x[0], np.minimum(np.arange(len(x))[:, None] * np.ones(7), 75)
+    for i in range(len(x)):
+        s = 0.5 * s + x[i]
+    return s + np.maximum(1e6 * hider, np.sum(table * x[:, None]))
+
+
+def values(x: Any) -> Any:
+    s = x[0]
+    for i in range(len(x)):
+        s = 0.5 * s + x[i]
+        yield s
+
+
+def place_in_a_list(x: Any, hider: Any) -> Any:
+    found = [*values(x)]
+    return found[-1] + np.maximum(hider, found[min(len(found) - 1, 75)])
+
+
+def last_ones_of_a_list(x: Any, hider: Any) -> Any:
+    found = [*values(x)]
+    return found[-1] + np.maximum(1000 * hider, np.sum(np.stack(found[-100:])))
+
+
+def key_of_a_dict(x: Any, hider: Any) -> Any:
+    found: dict[int, Any] = {}
+    for one in values(x):
+        found[len(found)] = one
+    return found[0] + found[len(found) - 1] + np.maximum(hider, found[min(len(found) - 1, 75)])
+
+
+def halved(x: Any, hider: Any) -> Any:
+    found = [*values(x)]
+    return found[-1] + np.maximum(hider, found[min(len(found) // 2, 30)])
+
+
+class Kept:
+    """An object with a state."""
+
+    def __init__(self, value: Any) -> None:
+        self.values = [value]
+
+    def put(self, value: Any) -> None:
+        self.values = [*self.values[-70:], value]
+
+
+def attribute(x: Any, hider: Any) -> Any:
+    kept = Kept(x[0])
+    for one in values(x):
+        kept.put(one)
+    return kept.values[-1] + np.maximum(hider, kept.values[0])
+
+
+def state_of_a_choice(x: Any, hider: Any) -> Any:
+    s, best, last = x[0], x[0], min(len(x) - 1, 75)
+    for i in range(len(x)):
+        s = 0.5 * s + x[i]
+        best = [best, s][i == last]
+    return s + np.maximum(hider, best)
+
+
 HIDER = 9.0
 HIDDEN = (
     *(last_key_of_a_loop_before, keys_of_two_reads_on_a_line, key_in_every_second_turn),
     *(keys_on_stairs, key_times_zero, key_of_a_branch, key_between_loops, key_before_a_loop),
     *(key_of_a_write, end_of_a_slice, bound_of_a_range, length_of_an_axis, key_of_the_last_turn),
-    *(factor_of_all_turns, factor_outside, power_of_a_choice),
+    *(factor_of_all_turns, factor_outside, power_of_a_choice, key_of_an_array_outside),
+    *(table_of_rows, place_in_a_list, last_ones_of_a_list, key_of_a_dict, halved, attribute),
+    state_of_a_choice,
 )
 
 
@@ -487,6 +560,44 @@ def test_numbers_of_lengths_that_the_first_arguments_hide(
     for given in ((x, 0.01), (1.1 * x[::-1], -0.5)):
         for wanted, found in zip(flatten(eager(*given))[0], flatten(made(*given))[0], strict=True):
             np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+
+
+def middle_of_a_list(x: Any) -> Any:
+    found = [*values(x)]
+    return found[len(found) // 2] * found[-5] + np.sum(np.stack(found[3:-3]))
+
+
+def pairs_of_two_loops(x: Any) -> Any:
+    found, s = [*values(x)], x[0]
+    for one, other in zip(found[1:-1], found[:-2], strict=True):
+        s = np.tanh(s + one * other)
+    return s
+
+
+def turns_in_an_object(x: Any) -> Any:
+    kept = Kept(x[0])
+    for i in range(len(x)):
+        kept.values = [*kept.values[-3:], 0.5 * kept.values[0] + np.sin(x[i])]
+    return kept.values[0] * kept.values[-1]
+
+
+def table_of_lines(x: Any) -> Any:
+    (*_, s), table = values(x), np.arange(len(x))[:, None] * np.ones(7)
+    return s + np.sum(table * x[:, None])
+
+
+@pytest.mark.parametrize(
+    "function", [middle_of_a_list, pairs_of_two_loops, turns_in_an_object, table_of_lines]
+)
+def test_values_that_short_loops_tell(
+    function: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Code keeps values where no variable of a loop shows them, and reads them in order."""
+    monkeypatch.setattr("gradwrap.compiler.calls.entry.FIRST", 60)
+    made = gw.compile(gw.grad(function))
+    for x in (X[:144], 1.1 * X[1:145]):
+        np.testing.assert_allclose(made(x), gw.grad(function)(x), rtol=1e-10)
+    assert "extrapolated from traces" in str(made.explain())
 
 
 LABELS = {
@@ -550,7 +661,7 @@ def test_writes_of_several_lines_are_told_apart(monkeypatch: pytest.MonkeyPatch)
 
     def kept(*args: Any) -> Any:
         found = noted(*args)
-        keys.update(found)
+        keys.update(found.numbers)
         return found
 
     monkeypatch.setattr("gradwrap.compiler.extrapolating.points.noted", kept)

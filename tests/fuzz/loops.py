@@ -1,7 +1,7 @@
 """Random programs with long loops, whose compiled programs are extrapolated from short traces.
 
     python -m tests.fuzz.loops --count 10000 --seed 0
-    python -m tests.fuzz.loops --count 1000 --seed 0 --triangular
+    python -m tests.fuzz.loops --count 1000 --seed 0 --kind triangular
 
 Each program has loops of some hundred turns, by `range` in all forms, over arrays, `zip`,
 `enumerate`, comprehensions, in loops and in called functions, nested and triangular loops over the
@@ -12,6 +12,8 @@ have turns that are mostly alike, and are always too slow, so that many of them 
 size: they read elements by the index and near it, go over arrays, append to lists, and do something
 else in every k-th turn. Each is compiled at arguments that may hide faults (zeros), and compared
 with eager at others.
+With `--kind keeping`, programs keep values in lists, queues, objects and dictionaries, and read
+some at places that the length decides, which the first arguments hide.
 A program that is not extrapolated is traced as a whole, which is no fault. A census at the end says
 how many were extrapolated, and why others were not.
 """
@@ -19,11 +21,14 @@ how many were extrapolated, and why others were not.
 from __future__ import annotations
 
 import argparse
+import functools
+import itertools
+import math
 import random
 import re
 import sys
 import warnings
-from collections import Counter
+from collections import Counter, deque
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
@@ -493,6 +498,116 @@ class ConstantsWriter(AlikeWriter):
         return [*header, f"    {self.pick(*steps)}"]
 
 
+class KeepingWriter(AlikeWriter):
+    """Writes programs that keep values in containers, and read some that the length decides.
+
+    The first arguments hide what `seen` returns, so that no comparison of results shows it.
+    """
+
+    CONTAINERS = (
+        *("found = [s]", "recent = deque([s], maxlen=60)", "named = {0: s}", "kept = (s,)"),
+        *("box = Box(s)", "pairs = [[s, v]]", "best = s", "n = len(x)"),
+    )
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.before += self.CONTAINERS
+
+    def seen(self, value: str) -> str:
+        return f"seen({value}, w)" if self.random.random() < 0.8 else value
+
+    def far(self) -> str:
+        """Return a place that is another one in long loops than short ones tell."""
+        k = self.random.randint(60, 90)
+        return self.pick(
+            *(f"min(len(found) - 1, {k})", "len(found) // 3", "len(found) // 2", "-1", "3"),
+            *("math.isqrt(len(found))", "int(math.log2(len(found)))", f"-min(len(found), {k})"),
+            *("len(found) - 2", f"max(0, len(found) - {k})", "(len(found) - 1) // 2 * 2"),
+        )
+
+    def late(self) -> str:
+        """Return a value that a loop has kept, read after it."""
+        k, far = self.random.randint(60, 90), self.far()
+        return self.pick(
+            *(f"found[{far}]", f"found[{far}]", f"found[{far}]", f"found[-{k}:][0]", "recent[0]"),
+            *("recent[len(recent) // 2]", "kept[2]", "best", "box.last", "best", "found[-2]"),
+            *(f"list(reversed(found))[{far}]", f"sum(found[:{k}])", f"sum(found[{k}:], 0.0 * s)"),
+            f"found[sorted(range(len(found)), key=lambda j: abs(j - {k}))[0]]",
+            f"sum(a * b for a, b in zip(found, found[{k}:]))",
+            f"sum(one for j, one in enumerate(found) if j == {k} or j % 50 == 49)",
+            f"sum(itertools.islice(found, {k}, None), 0.0 * s)",
+            f"next(one for j, one in enumerate(found) if j >= min({k}, len(found) - 1))",
+            f"functools.reduce(lambda a, b: 0.9 * a + b, found[:{k}])",
+            f"named[min(len(named) - 1, {k})]",
+            f"sum(named[key] for key in named if key < {k})",
+            f"kept[min(len(kept) - 1, {k})]",
+            f"pairs[min(len(pairs) - 1, {k})][0]",
+            f"np.sum(pairs[{far} % len(pairs)][1])",
+            "halves(found)",
+            f"np.sum(np.stack(found[:{k}]))",
+            f"np.sum(np.stack(found[-{k}:]) ** 2)",
+        )
+
+    def scalar(self, depth: int = 0) -> str:
+        if depth < 2 and self.random.random() < 0.12:
+            k = self.random.randint(45, 90)
+            at = self.pick("i", "i", "i // 2", "len(found)")
+            value = self.pick(
+                *(f"found[min({at}, {k}, len(found) - 1)]", f"found[max(len(found) - {k}, 0)]"),
+                *(f"found[-min(len(found), {k})]", "found[len(found) // 2]", "found[-1]"),
+                *("found[0]", "named[len(named) // 2]", "box.last", "best", "recent[-1]"),
+                "recent[0]",
+            )
+            return self.seen(value)
+        return super().scalar(depth)
+
+    def statement(self) -> list[str]:  # noqa: PLR0911  one for each kind
+        kind, k = self.random.randrange(12), self.random.randint(45, 90)
+        if kind < 3:
+            return ["found.append(s)"]
+        if kind == 3:
+            return [self.pick("recent.append(s)", "recent.append(s * s)", "recent.appendleft(s)")]
+        if kind == 4:
+            return ["named[len(named)] = s"]
+        if kind == 5:
+            return ["kept = kept + (s,)" if self.is_rare() else "box.put(s)"]
+        if kind == 6:
+            return ["pairs.append([s, v])"]
+        if kind == 7:
+            test = self.pick(f"i == {k}", f"i == min({k}, n - 1)", "i == n // 2", f"i <= {k}")
+            return [f"best = s if {test} else best"]
+        if kind == 8 and self.is_rare():
+            return [f"if len(found) > {k}:", "    break"]
+        if kind == 9 and self.is_indexed:
+            return [f"for k in range(min(i, {k}) % 3):", f"    {self.update()}"]
+        return super().statement()
+
+    def text(self) -> str:
+        for _ in range(self.random.randint(1, 3)):
+            self.after.append(self.seen(self.late()))
+        lines = [
+            "class Box:",
+            "    def __init__(self, s):",
+            "        self.last, self.count = s, 0",
+            "    def put(self, s):",
+            "        self.count += 1",
+            f"        if self.count == {self.random.randint(45, 100)} or self.count < 9:",
+            "            self.last = s",
+            "def seen(value, w):",
+            "    return np.where(w[0] > 1.5, 0.3, value)",
+            "def halves(parts):",
+            "    if len(parts) == 1:",
+            "        return parts[0]",
+            "    middle = len(parts) // 2",
+            "    return halves(parts[:middle]) - 0.5 * halves(parts[middle:])",
+        ]
+        text = super().text()
+        for line in self.CONTAINERS:
+            if len(re.findall(rf"\b{line.split()[0]}\b", text)) == 1:
+                text = text.replace(f"    {line}\n", "")
+        return "\n".join([*lines, text])
+
+
 class Outcome(NamedTuple):
     """What became of one program."""
 
@@ -510,13 +625,21 @@ def arguments(seed: int, n: int, *, zeros: bool = False) -> list[Any]:
     return [np.zeros_like(one) for one in made] if zeros else made
 
 
-def function_of(seed: int, *, triangular: bool = False) -> tuple[Any, str, int]:
+KINDS: dict[str, tuple[type[Writer], ...]] = {
+    "usual": (Writer, AlikeWriter, Writer, ConstantsWriter),
+    "triangular": (TriangularWriter,),
+    "keeping": (KeepingWriter,),
+}
+
+
+def function_of(seed: int, kind: str = "usual") -> tuple[Any, str, int]:
     """Return the function of a seed, its text, and the length of its arguments."""
-    kinds = (TriangularWriter,) if triangular else (Writer, AlikeWriter, Writer, ConstantsWriter)
+    kinds = KINDS[kind]
     writer = kinds[seed % len(kinds)](seed)
     text = writer.text()
     rng = np.random.default_rng(seed)
-    scope: dict[str, Any] = {"np": np, "gnp": gnp, "__name__": "written"}
+    scope: dict[str, Any] = {"np": np, "gnp": gnp, "__name__": "written", "deque": deque}
+    scope |= {"math": math, "itertools": itertools, "functools": functools}
     if not seed % 2:
         scope["TABLE"] = [0.3] * 30 + [0.2] * 400
     labels = np.random.default_rng(seed).integers(0, 3, 400)
@@ -535,15 +658,17 @@ def is_chaotic(eager: Any, given: list[Any]) -> bool:
 
 
 def run(
-    seed: int, engine: str = "numpy", memory: float | None = None, *, triangular: bool = False
+    seed: int, engine: str = "numpy", memory: float | None = None, kind: str = "usual"
 ) -> Outcome:
     """Compile one program, and compare it with eager at other arguments."""
-    function, text, n = function_of(seed, triangular=triangular)
+    function, text, n = function_of(seed, kind)
     writer = random.Random(seed + 1)
     of_all = gw.grad(function, (0, 1, 2))
     eager: Any = writer.choice([of_all, function, gw.value_and_grad(function)])
     compiled = gw.compile(eager, engine=engine, memory=memory)
     first = arguments(seed, n, zeros=writer.random() < 0.25)
+    if kind == "keeping":
+        first[2] += 2.0
     seconds = writer.choice([0.0, 1.0]) if seed % 2 == 0 else 0.0
     try:
         eager(*first)
@@ -580,13 +705,13 @@ def main() -> int:
     parser.add_argument("--engine", default="numpy")
     parser.add_argument("--memory", type=float, help="the bytes that stacks of loops may take")
     parser.add_argument("--reasons", action="store_true")
-    parser.add_argument("--triangular", action="store_true", help="loops of ever more turns")
+    parser.add_argument("--kind", choices=KINDS, default="usual")
     options = parser.parse_args()
     fates: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     wrong = chunked = counting = 0
     for seed in range(options.seed, options.seed + options.count):
-        outcome = run(seed, options.engine, options.memory, triangular=options.triangular)
+        outcome = run(seed, options.engine, options.memory, options.kind)
         counting += outcome.counts
         chunked += outcome.is_chunked
         fates[outcome.fate] += 1

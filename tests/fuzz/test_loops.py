@@ -13,7 +13,14 @@ CHUNK = 4
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["numpy", "c"])
 def test_programs_with_triangular_loops_give_what_eager_gives(engine: str) -> None:
-    outcomes = [run(seed, engine, triangular=True) for seed in range(2)]
+    outcomes = [run(seed, engine, kind="triangular") for seed in range(2)]
+    problems = [one.problem for one in outcomes if one.problem]
+    assert not problems, problems
+
+
+@pytest.mark.parametrize("start", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (9, 16))])
+def test_programs_that_keep_values_give_what_eager_gives(start: int) -> None:
+    outcomes = [run(seed, kind="keeping") for seed in range(start, start + 3)]
     problems = [one.problem for one in outcomes if one.problem]
     assert not problems, problems
 

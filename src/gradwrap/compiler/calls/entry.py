@@ -47,9 +47,6 @@ if TYPE_CHECKING:
 
 FIRST = 5000
 """The length of a trace from which extrapolation is tried."""
-PATIENCE = 20.0
-"""The most seconds of a run at full size where numbers of loops of loops are not known."""
-OTHER_NUMBERS = "numbers or keys of long loops are others than the short ones tell"
 PADDED = 1 << 32
 """The most bytes of stacks of loops whose turns vary in number, which `memory` does not bound."""
 MOST_BRANCHES = 16
@@ -236,17 +233,15 @@ class Entry:
         fits = self._fits(call, found) if is_extrapolated and not is_strict() else None
         if fits:
             return call.result[0]
-        if fits is not None:
-            problem = OTHER_NUMBERS
+        if fits is not None and self._extrapolated is not None:
+            problem = self._extrapolated.family.problem_of_numbers()
         elif self._is_large and is_extrapolated and self._extrapolated is not None:
             from gradwrap.compiler.extrapolating.proof import in_full
 
             assert self.executable is not None
             run = self.executable.call
             compared = in_full(self._extrapolated, run, mismatch_beyond_movement, math.inf)
-            problem = compared or ""
-            if not problem and self._extrapolated.family.has_same_numbers() is False:
-                problem = OTHER_NUMBERS
+            problem = compared or self._extrapolated.family.problem_of_numbers()
         wanted = call.run(self.target.function)  # an error leaves the entry new
         leaves, tree = flatten(wanted)
         problem = problem or _defect(self.differing(leaves, tree, found))
@@ -279,7 +274,7 @@ class Entry:
         If it was not compared at full size, its turns have to be alike, or its gradient is compared
         with the function's values. The result is None if that does not tell.
         """
-        from gradwrap.compiler.extrapolating.proof import general, in_a_direction, in_full
+        from gradwrap.compiler.extrapolating.proof import general, in_a_direction
 
         surroundings, extrapolation, tree = self.surroundings, self._extrapolated, self.tree
         executable = self.executable
@@ -301,13 +296,7 @@ class Entry:
             given, there = general(family.subject, executable.call, found)
             if not in_a_direction(family, self.target.function, given, unflatten(tree, there)):
                 return None
-            is_same = family.has_same_numbers()
-            if is_same is None:
-                compared = in_full(
-                    *(extrapolation, executable.call, mismatch_beyond_movement), PATIENCE
-                )
-                is_same, proof = not compared, proof if compared is None else "full"
-            if not is_same:
+            if family.problem_of_numbers():
                 return False
         surroundings.forget_written()
         if surroundings.changed():
@@ -567,8 +556,9 @@ class Entry:
         compared = in_full(found, executable.call, mismatch_beyond_movement, allowed)
         if compared:
             return compared
-        if compared is not None and found.family.has_same_numbers() is False:
-            return OTHER_NUMBERS
+        problem = "" if compared is None else found.family.problem_of_numbers()
+        if problem:
+            return problem
         self._is_large = compared is None
         notes.append(PROOFS["full" if compared is None else "twice"])
         self._extrapolated, self.tree, self.program = found, found.traced.tree, found.program

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gradwrap.compiler.extrapolating.formulas import Recorded
-    from gradwrap.compiler.extrapolating.noted import Fitted, Noted
+    from gradwrap.compiler.extrapolating.noted import Noted, Sequences
 
 ULP = 2.0**-52
 FEW = 8
@@ -54,7 +54,7 @@ class Fit:
         self._known: dict[tuple[int, ...], Callable[[Sequence[int]], int]] = {}
         self._laws: list[Callable[[int], Any]] = []
         """The laws of the sequences of floats so far."""
-        self.sequences: list[Fitted] = []
+        self.sequences: list[Sequences] = []
         """The sequences, with their functions."""
 
     def of(self, kind: str, column: Sequence[Any]) -> Callable[[Sequence[int]], Any]:

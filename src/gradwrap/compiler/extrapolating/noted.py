@@ -12,22 +12,23 @@ from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from gradwrap.compiler.extrapolating.formulas import CHANGES
-from gradwrap.compiler.extrapolating.sequences import CLOSE, indices, indices_of
+from gradwrap.compiler.extrapolating.reads import Reads, both_told
+from gradwrap.compiler.extrapolating.sequences import CLOSE
 from gradwrap.compiler.extrapolating.sizes import Declined
-from gradwrap.compiler.tracing.noting import WHOLE
+from gradwrap.compiler.tracing.noting import KEPT, WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from gradwrap.compiler.tracing.noting import Notes
+    from gradwrap.compiler.tracing.noting import Notes, Numbers
 
     Point = Sequence[int]
-    Fitted = tuple[Sequence[Any], Callable[[Point, int], Any], Callable[[Point], int]]
+    Sequences = tuple[Sequence[Any], Callable[[Point, int], Any], Callable[[Point], int]]
     """Sequences at the points, and the functions for them and for their length."""
     Integers = Callable[[Sequence[int]], Callable[[Point], int]]
     Foretells = Callable[[Sequence[float], float, Point], bool | None]
@@ -38,8 +39,28 @@ MARGIN = 2
 """The turns at both ends of a loop, which may have other numbers."""
 LONGEST = 16
 """The most turns after which integers change by the same again."""
+MORE = 2
+"""The further lengths at which powers of a length are told apart."""
 ENDS = 8
 """The numbers at both ends that may be factors of a single number."""
+
+
+class Fitted(Protocol):
+    """Functions of the lengths that give numbers at the points: see `fitting.py`."""
+
+    sequences: list[Sequences]
+
+    def integers(self, column: Sequence[int]) -> Callable[[Point], int]:
+        """Return the function through integers."""
+        ...
+
+    def arrays(self, column: Sequence[Any]) -> Callable[[Point], Any]:
+        """Return the function through arrays."""
+        ...
+
+    def foretells(self, column: Sequence[float], number: float, point: Point) -> bool | None:
+        """Tell if samples of a number tell what it is at a point, and that it is so."""
+        ...
 
 
 class OtherNumbers(Declined):
@@ -56,22 +77,30 @@ class Noted:
         """By parameter: the numbers of its loops that are equal in short ones."""
         self._periods: list[dict[Any, int]] = []
         """By parameter: the turns after which the changes of numbers repeat themselves."""
+        self._growing: set[Any] = set()
+        """The arrays whose lengths vary."""
         self._runs: dict[Any, int] = {}
         """How often loops run with the same numbers."""
         self._nested: list[Any] = []
         """The numbers of loops of loops, which are more by products of lengths."""
         self._lawless: dict[Any, None] = {}
         """The numbers of sequences that no formula gives."""
-        self._known: dict[Point, Notes] = {}
+        self._known: dict[Point, Numbers] = {}
 
-    def _notes(self, point: Point) -> Notes:
+    def _notes(self, point: Point) -> Numbers:
         """Return the numbers at lengths, if those that are equal in short loops are equal there.
 
         The program computes once what is equal in all turns of the loops that were traced.
         """
         lengths = tuple(point)
         if self._pairs is None:
-            samples = [self._of(point) for point in self._points]
+            every = [self._of(point).contents for point in self._points]
+            self._growing = {
+                key
+                for key in every[0]
+                if len({one[key][0][1].shape for one in every if one.get(key)}) > 1
+            }
+            samples = [self._counted(self._of(point)) for point in self._points]
             counts = {key: [len(one.get(key, ())) for one in samples] for key in samples[0]}
             turns = {key: _per_turn(many, self._points) for key, many in counts.items()}
             self._nested = [key for key, many in turns.items() if many is None]
@@ -85,26 +114,22 @@ class Noted:
                 for key, count in counts.items()
                 if count > 1
             }
-            every = [self._parts(one) for one in samples]
+            known = [self._parts(one) for one in samples]
             self._pairs = [
-                {
-                    pair
-                    for pair in _equal(found[0])
-                    if all(_are_equal(parts, *pair) for parts in found)
-                }
-                for found in zip(*every, strict=True)
+                {pair for pair in _equal(found[0]) if all(_are_equal(one, *pair) for one in found)}
+                for found in zip(*known, strict=True)
             ]
             self._periods = [
                 {
                     part: period
                     for part in found[0]
                     if (period := _period(found[0][part]))
-                    and all(_period(parts[part]) == period for parts in found)
+                    and all(_period(one[part]) == period for one in found)
                 }
-                for found in zip(*every, strict=True)
+                for found in zip(*known, strict=True)
             ]
         if lengths not in self._known:
-            notes = self._of(point)
+            notes = self._counted(self._of(point))
             there = self._parts(notes)
             for parts, periods in zip(there, self._periods, strict=True):
                 if any(_period(parts[part]) != period for part, period in periods.items()):
@@ -115,7 +140,15 @@ class Noted:
             self._known[lengths] = notes
         return self._known[lengths]
 
-    def _parts(self, notes: Notes) -> list[dict[Any, Any]]:
+    def _counted(self, notes: Notes) -> Numbers:
+        """Return the numbers without the elements of arrays whose lengths vary."""
+        return {
+            key: one
+            for key, one in notes.numbers.items()
+            if key[-1] == WHOLE or key[:3] not in self._growing
+        }
+
+    def _parts(self, notes: Numbers) -> list[dict[Any, Any]]:
         """Return one number for each turn of the loops of each parameter, the last turn first.
 
         A turn may have several numbers, and a loop may run several times.
@@ -149,18 +182,13 @@ class Noted:
                     self._lawless[key] = None
                     yield law
 
-    def confirms(
-        self,
-        sequences: Sequence[Fitted],
-        integers: Integers,
-        foretells: Foretells,
-        point: Point,
-    ) -> bool | None:
+    def confirms(self, fit: Fitted, point: Point) -> bool | None:
         """Tell if functions through sequences and numbers give those of a run at lengths.
 
-        The result is None if a run would take too long, or if numbers of loops of loops are not
-        known. Sequences that are computed from numbers of the code are not looked at.
+        The result is None if a run would take too long, or if the points tell too little. Sequences
+        that are computed from numbers of the code are not looked at.
         """
+        integers, foretells = fit.integers, fit.foretells
         try:
             there = self._notes(point)
             samples = [self._notes(one) for one in self._points]
@@ -172,19 +200,60 @@ class Noted:
                 self._are_foretold(foretells, point) and self._turns_are_foretold(foretells, point)
             ):
                 return False
-            for column, law, length in sequences:
+            for column, law, length in [*fit.sequences]:
                 noted = next(self.laws(column, integers), None)
                 if noted is not None:
                     count = length(point)
                     both = law(point, count), noted(point, count)
                     if not np.allclose(*both, rtol=CLOSE, atol=0.0):
                         return False
-            nests = {self._has_same_nest(key, integers, point) for key in self._nested}
+            return both_told(self._are_arrays_told(fit, point), self._are_reads_told(fit, point))
         except OtherNumbers:
             return False
         except Declined:
             return None
-        return False if False in nests else None if None in nests else True
+
+    def _are_arrays_told(self, fit: Fitted, point: Point) -> bool | None:
+        """Tell if arrays that the code makes have at lengths the elements that the points tell."""
+        *samples, there = [self._of(one).contents for one in (*self._points, point)]
+        told: bool | None = True
+        for key, kept in there.items():
+            found = [one.get(key, ()) for one in samples]
+            if len({*map(len, (kept, *found))}) > 1 or len(kept) > KEPT:
+                continue  # the arrays of all turns differ, and their sequences are known
+            for column in zip(*found, kept, strict=True):
+                *arrays, wanted = [copy for _, copy in column]
+                made = wanted
+                try:
+                    made = fit.arrays(arrays)(point)
+                except Declined:
+                    told = None
+                if made.shape != wanted.shape or not np.allclose(
+                    made, wanted, rtol=CLOSE, atol=0.0, equal_nan=True
+                ):
+                    return False
+        return told
+
+    def _are_reads_told(self, fit: Fitted, point: Point) -> bool | None:
+        """Tell if operations read at lengths what the points tell, or some more of them."""
+        points = self._points
+        told = self._told_by(points, fit, point, is_last=len(point) > 1)
+        if told is None and len(point) == 1:
+            (last,), step = points[-1], points[1][0] - points[0][0]
+            points = [*points, *[(last + step * n,) for n in range(1, MORE + 1)]]
+            told = self._told_by(points, fit, point, is_last=True)
+        return told
+
+    def _told_by(
+        self, points: Sequence[Point], fit: Fitted, point: Point, *, is_last: bool
+    ) -> bool | None:
+        *samples, there = [self._of(one) for one in (*points, point)]
+        reads = Reads(points, samples, fit.integers)
+        told = reads.tell(there, point, is_last=is_last)
+        for key in self._nested:
+            rows = [one.numbers.get(key, []) for one in (*samples, there)]
+            told = both_told(told, reads.sequence(_numbered(rows), point))
+        return told
 
     def _are_foretold(self, foretells: Foretells, point: Point) -> bool:
         """Tell if numbers outside of loops, and those of one value, are what the points tell."""
@@ -219,25 +288,6 @@ class Noted:
                     if any(_foretold(foretells, end, point) is False for end in ends):
                         return False
         return True
-
-    def _has_same_nest(self, key: Any, integers: Integers, point: Point) -> bool | None:
-        """Tell if the integers of loops of loops are at lengths what the points tell, if known."""
-        wholes = [np.array(self._notes(one).get(key, ())) for one in self._points]
-        there = np.array(self._notes(point).get(key, ()))
-        if all(np.all(one == wholes[0][:1]) for one in wholes):
-            return bool(np.all(there == wholes[0][:1]))
-        if any(np.any(one % 1) for one in wholes):
-            return None
-        for count in range(1, LONGEST + 1):
-            if not any(len(one) % count for one in (*wholes, there)):
-                with suppress(Declined):
-                    return all(
-                        _is_same_nest(
-                            [one[n::count] for one in wholes], there[n::count], integers, point
-                        )
-                        for n in range(count)
-                    )
-        return None
 
     def element(self, numbers: Sequence[int]) -> Callable[[Point], int] | None:
         """Return the function of lengths that gives integers of a sequence without law, or None.
@@ -294,7 +344,7 @@ class _Law:
 
     def __init__(
         self,
-        notes: Callable[[Point], Notes],
+        notes: Callable[[Point], Numbers],
         key: Any,
         change: Callable[[Any], Any],
         dtype: Any,
@@ -373,9 +423,12 @@ def _per_turn(counts: Sequence[int], points: Sequence[Point]) -> list[int] | Non
     return [many // math.gcd(many, step) for many, step in zip(more, steps, strict=True)]
 
 
-def _is_same_nest(samples: Sequence[Any], there: Any, integers: Integers, point: Point) -> bool:
-    laws = [integers(numbers) for numbers in zip(*map(indices_of, samples), strict=True)]
-    return np.array_equal(indices([law(point) for law in laws], len(there)), there)
+def _numbered(rows: Sequence[Sequence[float]]) -> list[Any]:
+    """Return numbers as integers: if they are none, by the places where they are first met."""
+    if all(number % 1 == 0 for row in rows for number in row):
+        return [np.array(row, np.int64) for row in rows]
+    places = {number: n for n, number in enumerate(dict.fromkeys(rows[0]))}
+    return [np.array([places.get(number, -1) for number in row]) for row in rows]
 
 
 class _Window(NamedTuple):

@@ -53,8 +53,10 @@ if TYPE_CHECKING:
 
 MOST, MOST_NESTED = 20_000, 1 << 15
 """The most operations of a trace at short lengths, and of one of nested loops."""
-SECONDS = 10.0
+SECONDS = 60.0
 """The most time of a run at full size that notes numbers."""
+OTHER_NUMBERS = "numbers, keys or values that long loops read are others than the short ones tell"
+UNKNOWN_NUMBERS = "short loops do not tell what numbers, keys or values long ones read"
 ALTOGETHER = 1 << 17
 """The most operations of all traces at short lengths."""
 
@@ -260,6 +262,7 @@ class Family:
         """The number of operations of a trace at a point, if it has a law."""
         self._records: list[Recorded] = []
         self._noted: dict[tuple[int, ...], Notes] = {}
+        self._confirmed: list[bool | None] = []
         self._start: tuple[int, ...] = sizes.close(lengths.base, lengths.step, lengths.between)
         self.lengths: Lengths = lengths
         self.points: list[tuple[int, ...]] = self._points()
@@ -321,14 +324,17 @@ class Family:
         fits = {n: (columns[n][0], fit.of(*columns[n])) for n in order}
         self._fits = [fits[n] for n in range(len(columns))]
         self._notes = _noted([one.program.notes for one in samples], fit)
-        self.has_same_numbers: Callable[[], bool | None] = partial(
-            known.confirms, fit.sequences, fit.integers, fit.foretells, self.actual
-        )
-        """Tells if the numbers of the code are at full size what the short loops tell, if known."""
+        self._confirms: Callable[[], bool | None] = partial(known.confirms, fit, self.actual)
         with suppress(Declined):
             self._operations = fit.integers([len(one.traced.instrs) for one in samples])
         self.base: _Sample = samples[0]
         self.traces: list[Traced] = [one.traced for one in samples]
+
+    def problem_of_numbers(self) -> str:
+        """Return "" if what enters operations at full size is what the short loops tell."""
+        if not self._confirmed:
+            self._confirmed = [self._confirms()]
+        return {True: "", False: OTHER_NUMBERS, None: UNKNOWN_NUMBERS}[self._confirmed[0]]
 
     def _traced(self, point: tuple[int, ...]) -> _Run:
         self.sizes.short = [*point]
@@ -378,7 +384,7 @@ class Family:
             leaves = subject.leaves if is_actual else self.cut_leaves()
             around = subject.surroundings if is_actual else self.around()
             try:
-                self._noted[key] = noted(
+                notes = noted(
                     *(subject.function, leaves, subject.treedef, subject.given, around),
                     *(subject.library, SECONDS),
                 )
@@ -386,6 +392,10 @@ class Family:
                 raise Declined(f"its numbers cannot be noted: {error}") from error
             finally:
                 self.sizes.short = before
+            whole = getattr(around, "whole", itself)
+            for arrays in notes.contents.values():  # those that the program reads as they are
+                arrays[:] = [one for one in arrays if not self._is_own(whole(one[0]))]
+            self._noted[key] = notes
         return self._noted[key]
 
     def record(self, point: Sequence[int]) -> Record:
@@ -414,12 +424,19 @@ class Family:
         for index, kept in traced.constants.items():
             part = traced.originals.get(index)
             whole = around.whole(part)
-            name = surroundings.name_of(whole) if part is not None else None
-            is_own = name is not None and not any(shares(whole, one) for one in self.subject.fixed)
+            is_own = part is not None and self._is_own(whole)
+            name = surroundings.name_of(whole) if is_own else None
             if is_own:
                 wholes[index] = whole
+            elif whole is not part:
+                raise Declined("a long array is the program's own")
             constants[index] = Constant(part if is_own else kept, is_own, (name or "") * is_own)
         return constants, wholes
+
+    def _is_own(self, whole: Any) -> bool:
+        """Tell if an array is in a variable of the surroundings, where the program reads it."""
+        is_named = self.subject.surroundings.name_of(whole) is not None
+        return is_named and not any(shares(whole, one) for one in self.subject.fixed)
 
     def at(self, point: Sequence[int]) -> Program:
         """Return the program at a point, with the arrays of the surroundings at these lengths.

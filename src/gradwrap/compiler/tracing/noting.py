@@ -1,12 +1,15 @@
-"""A run that only notes which numbers of the user's code enter operations, such as `t` in `x * t`.
+"""A run that only notes what enters operations: numbers of the user's code, and earlier results.
 
-Numbers that Python computes are constants of a program. A loop has one for each of its turns.
+Numbers that Python computes, such as `t` in `x * t`, are constants of a program. A loop has one for
+each of its turns. Results have serial numbers, since code may keep them where it likes, and take
+any of them: `found[min(i, 75)]`.
 """
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from array import array
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -14,23 +17,45 @@ import numpy as np
 from gradwrap.compiler.ir.program import NDARRAY, Ref
 from gradwrap.compiler.tracing.run import trace
 from gradwrap.compiler.tracing.tape import NUMBER, Library, Tape
+from gradwrap.core.observing.code import frame_of, is_of_arrays
 from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
 from gradwrap.transforms.reverse import differentiated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from types import FrameType
 
     from gradwrap.compiler.tracing.run import Around
     from gradwrap.core.values.tree import TreeDef
 
-    Notes = dict[tuple[int, str, int, int], list[float]]
+    Numbers = dict[tuple[int, str, int, int], list[float]]
     """The numbers and keys in the order of the run, by line of the user's code, operation,
     argument, and place in an array."""
+
+
+class Notes(NamedTuple):
+    """What a run noted."""
+
+    numbers: Numbers
+    contents: dict[tuple[int, str, int], list[tuple[Any, Any]]]
+    """The first arrays among the arguments of an operation that differ from each other, each with a
+    copy."""
+    kinds: dict[tuple[int, str, int], int]
+    """The numbers of kinds of operations, by line, name and number of the values that it reads."""
+    steps: array[int]
+    """The kind of each operation."""
+    serials: array[int]
+    """For each operation, the serial numbers of its result and of the values that it reads."""
+    results: tuple[int, ...]
+    """The serial numbers of the values that the function returned."""
+
 
 LARGEST = 64
 """The most elements of an array that are noted one by one."""
 WHOLE = -1
-"""The place of a checksum, which is noted of other arrays: equal arrays have equal ones."""
+"""The place of a checksum of the whole array: equal arrays have equal ones."""
+KEPT = 4
+"""The most arrays that are kept of an argument of an operation."""
 PYTHONS = (float, int, bool)
 """The numbers of Python that are noted."""
 COMPLEX: tuple[type[Any], ...] = (complex, np.complexfloating)
@@ -43,14 +68,20 @@ class Noting(Tape):
 
     def __init__(self, library: Library, seconds: float) -> None:
         super().__init__(library)
-        self.found: Notes = {}
+        self.found: Numbers = {}
+        self.contents: dict[tuple[int, str, int], list[tuple[Any, Any]]] = {}
+        self.kinds: dict[tuple[int, str, int], int] = {}
+        self.steps: array[int] = array("q")
+        self.serials: array[int] = array("q")
         self._end = time.perf_counter() + seconds
-        self._performed: int = 0
-        self.refs.append(Ref(0))
+        self._of_arrays: dict[int, bool] = {}
+        """By the identity of a module's variables: whether it is a library of arrays."""
 
     def new(self, value: Any) -> Any:
         """Return the tracer of a value."""
-        return self.library.tracer(value, 0, self)
+        index = len(self.refs)
+        self.refs.append(Ref(index))
+        return self.library.tracer(value, index, self)
 
     def constant(self, found: Any) -> Ref:
         """Return the name of an array of the surroundings."""
@@ -59,9 +90,15 @@ class Noting(Tape):
         self.constants[index] = found
         return self.refs[index]
 
+    def entered(self, found: Any) -> Any:
+        """Return the tracer of an array of the surroundings: the program reads it as it is."""
+        made = self.new(found)
+        self.around.append((made, made.index))
+        return made
+
     def is_made(self, index: int) -> bool:
-        """Return False: the operations that a value depends on are not kept."""
-        return False
+        """Tell if a value is the same in each call."""
+        return index in self.made
 
     def look(self, kind: str, at: Any, found: Any) -> Any:
         """Refuse to tell a value, since code could branch on it."""
@@ -77,18 +114,22 @@ class Noting(Tape):
         args: tuple[Any, ...] = (),
     ) -> Any:
         """Note the numbers among the arguments of an operation; return its result as tracers."""
-        self._performed += 1
-        if not self._performed % OFTEN and time.perf_counter() > self._end:
+        if not len(self.steps) % OFTEN and time.perf_counter() > self._end:
             self.is_too_long = True
             raise self.refuse("it takes too long")
-        line = 0
+        line = self._line()
+        serials, constants = self.serials, self.constants
+        before = len(serials)
+        serials.append(len(self.refs))
         for place, leaf in enumerate((*recorded, *(leaf for _, leaf in keywords))):
-            kind = type_of(leaf)
-            if kind is not Ref or leaf.index:
-                if not line:
-                    frame = self._userframe_of(40)
-                    line = -1 if frame is None else frame.f_lineno
+            if type_of(leaf) is Ref and leaf.index not in constants:
+                serials.append(leaf.index)
+            else:
                 self._note((line, name, place), leaf)
+        if self.made.issuperset(serials[before + 1 :]):
+            self.made.add(len(self.refs))
+        key = (line, name, len(serials) - before)
+        self.steps.append(self.kinds.setdefault(key, len(self.kinds)))
         if isinstance(result, (TUPLE, LIST)):
             parts = [self.new(part) for part in result]
             kind = type_of(result)
@@ -103,20 +144,41 @@ class Noting(Tape):
                     one.shares = True
         return made
 
+    def _line(self) -> int:
+        """Return the current line of the user's code; -1 in a backward pass."""
+        frame: FrameType | None = frame_of(2)
+        known = self._of_arrays
+        while frame is not None:
+            scope = id(frame.f_globals)
+            if scope not in known:
+                known[scope] = is_of_arrays(frame.f_globals.get("__name__") or "")
+            if not known[scope]:
+                return frame.f_lineno
+            if frame.f_code.co_name == "backward_pass":
+                break
+            frame = frame.f_back
+        return -1
+
     def _note(self, key: tuple[int, str, int], leaf: Any) -> None:
         kind = type_of(leaf)
         if isinstance(leaf, COMPLEX):
             self._note(key, (leaf.real, leaf.imag))
         elif kind in PYTHONS or isinstance(leaf, NUMBER):
             self.found.setdefault((*key, 0), []).append(float(leaf))
-        elif kind is Ref and leaf.index:
-            array = self.constants[leaf.index]
-            if array.dtype.kind in "fiu" and array.size <= LARGEST:
-                for place, number in enumerate(array.ravel().tolist()):
+        elif kind is Ref and leaf.index not in self.constants:
+            self.serials.append(leaf.index)
+        elif kind is Ref:
+            found = self.constants[leaf.index]
+            if found.dtype.kind in "fiu" and found.size <= LARGEST:
+                for place, number in enumerate(found.ravel().tolist()):
                     self.found.setdefault((*key, place), []).append(number)
-            else:
-                content: Any = np.ascontiguousarray(array).view(np.uint8)
-                self.found.setdefault((*key, WHOLE), []).append(crc32(content))
+            content: Any = np.ascontiguousarray(found).view(np.uint8)
+            checksums = self.found.setdefault((*key, WHOLE), [])
+            number = crc32(content)
+            kept = self.contents.setdefault(key, [])
+            if len(kept) <= KEPT and number not in checksums:
+                kept.append((found, found.copy()))
+            checksums.append(number)
         elif kind is SLICE:
             self._note(key, (leaf.start, leaf.stop, leaf.step))
         elif kind is TUPLE or kind is LIST:
@@ -137,8 +199,8 @@ class _Primal:
     def with_arrays(
         self, leaves: Sequence[Any], enter: Callable[[Any], Any]
     ) -> tuple[Callable[..., Any], Sequence[Any]]:
-        """Return the function and the leaves of its arguments. Arrays around it stay plain."""
-        function, entered = self._around.with_arrays(leaves, lambda array: array)
+        """Return the function and the leaves of its arguments, with arrays replaced by `enter`."""
+        function, entered = self._around.with_arrays(leaves, enter)
         return primal(function), entered
 
 
@@ -157,7 +219,7 @@ def noted(
     library: Library,
     seconds: float,
 ) -> Notes:
-    """Run a function, and return the numbers of its code that enter operations.
+    """Run a function, and return what enters its operations.
 
     Raises
     ------
@@ -167,5 +229,6 @@ def noted(
     tape = Noting(library, seconds)
     if differentiated(function) is not None:  # it is given arrays in place of Python's floats
         leaves = [np.float64(leaf) if type_of(leaf) is float else leaf for leaf in leaves]
-    trace(primal(function), leaves, treedef, given, _Primal(around), library, tape=tape)
-    return tape.found
+    traced = trace(primal(function), leaves, treedef, given, _Primal(around), library, tape=tape)
+    results = tuple([leaf.index for leaf in traced.leaves if type_of(leaf) is Ref])
+    return Notes(tape.found, tape.contents, tape.kinds, tape.steps, tape.serials, results)
