@@ -310,9 +310,7 @@ def diffraction() -> Iterator[Case]:
     yield "calc_constants", constants, [0.0, 0.2, 0.3, 2.4]
     yield (
         "calc_skin_propagation_distances",
-        lambda x: m.Cylindric2DPhantom(x[:2], x[2]).calc_skin_propagation_distances(
-            x[3:5], x[5:7]
-        ),
+        lambda x: m.Cylindric2DPhantom(x[:2], x[2]).calc_skin_propagation_distances(x[3:5], x[5:7]),
         [0.0, 0.2, 0.3, -2.0, 0.1, 3.0, -0.2],
     )
     yield "calc_shadowing_gain", lambda x: m.Cylindric2DPhantom(x[:2], x[2]).calc_shadowing_gain(
@@ -395,7 +393,11 @@ def fitspy() -> Iterator[Case]:
 @package("mgen", "rotations")
 def mgen() -> Iterator[Case]:
     m = module("mgen")
-    yield "rotation_around_axis", lambda x: m.rotation_around_axis(x[:3], x[3]), [1.0, 2.0, 0.5, 0.7]
+    yield (
+        "rotation_around_axis",
+        lambda x: m.rotation_around_axis(x[:3], x[3]),
+        [1.0, 2.0, 0.5, 0.7],
+    )
     yield "rotation_from_angles", lambda x: m.rotation_from_angles(x, "XZX"), [0.3, 1.1, -0.6]
     yield "rotation_from_angle_and_plane", lambda x: m.rotation_from_angle_and_plane(
         x[0], x[1:5], x[5:]
@@ -532,7 +534,7 @@ def sensormotion() -> Iterator[Case]:
     yield "filter_signal", filtered, WAVE
     yield "xcorr", lambda x: m.xcorr(x[:12], x[12:], scale="unbiased", plot=False), LONG
     yield "vector_magnitude", lambda x: m.vector_magnitude(x[:8], x[8:16], x[16:]), LONG
-    yield "step_regularity", lambda x: gait.step_regularity(x), [0.4, 0.7, 1.0, 0.6, 0.5]
+    yield "step_regularity", gait.step_regularity, [0.4, 0.7, 1.0, 0.6, 0.5]
 
 
 @package("enzyme-fit", "enzyme kinetics")
@@ -607,7 +609,10 @@ def robustica() -> Iterator[Case]:
 
 @package("atomistics", "thermodynamics of crystals")
 def atomistics() -> Iterator[Case]:
-    fit, debye = module("atomistics.workflows.evcurve.fit"), module("atomistics.workflows.evcurve.debye")
+    fit, debye = (
+        module("atomistics.workflows.evcurve.fit"),
+        module("atomistics.workflows.evcurve.debye"),
+    )
     moduli = module("atomistics.workflows.elastic.elastic_moduli")
     places = np.linspace(60.0, 74.0, 7)
     energies = [*(-13.0 + 0.004 * (places - 66.4) ** 2 - 2e-5 * (places - 66.4) ** 3)]
@@ -626,7 +631,7 @@ def atomistics() -> Iterator[Case]:
     yield "vinet_energy", lambda x: fit.EnergyVolumeFit.vinet_energy(x[:3], *x[3:]), [
         60.0, 66.0, 74.0, -13.0, 75.0, 4.6, 66.4,
     ]  # fmt: skip
-    yield "debye_function", lambda x: debye.debye_function(x), [0.4, 1.5, 3.2]
+    yield "debye_function", debye.debye_function, [0.4, 1.5, 3.2]
     yield "ElasticProperties", stiffness, [*(3.0 * np.cos(1.3 * np.arange(36.0)))]
 
 
@@ -694,7 +699,11 @@ def qclab() -> Iterator[Case]:
     def coordinates(x: Any) -> Any:
         mass, weight = np.ones(6), np.full(6, 0.4)
         z = functions.qp_to_z(x[:12].reshape(2, 6), x[12:].reshape(2, 6), mass, weight)
-        return [z, functions.z_to_p(2.0 * z, mass, weight), functions.dh_c_dzc_harmonic_jit(z, weight, mass)]
+        return [
+            z,
+            functions.z_to_p(2.0 * z, mass, weight),
+            functions.dh_c_dzc_harmonic_jit(z, weight, mass),
+        ]
 
     def transformed(x: Any) -> Any:
         basis = np.linalg.eigh(x[:16].reshape(4, 4) + x[:16].reshape(4, 4).T)[1]
@@ -723,8 +732,252 @@ def linearean() -> Iterator[Case]:
 def abtem() -> Iterator[Case]:
     energy, bloch = module("abtem.core.energy"), module("abtem.bloch.utils")
 
-    yield "energy2wavelength", lambda x: [energy.energy2wavelength(e) for e in 1e5 * x], [0.8, 2.0, 3.0]
+    yield (
+        "energy2wavelength",
+        lambda x: [energy.energy2wavelength(e) for e in 1e5 * x],
+        [0.8, 2.0, 3.0],
+    )
     yield "energy2sigma", lambda x: energy.energy2sigma(1e5 * x[0]), [2.0]
     yield "excitation_errors", lambda x: bloch.excitation_errors(x[1:].reshape(3, 3), 1e5 * x[0]), [
         2.0, *(0.1 * np.array(SERIES[:9])),
     ]  # fmt: skip
+
+
+@package("geogals", "geostatistics of galaxies")
+def geogals() -> Iterator[Case]:
+    m = module("geogals.geogals")
+    pandas = module("pandas")
+    meta = {"RA": 24.17, "DEC": 15.78, "PA": 21.0, "i": 9.0, "D": 9.84, "PSF": 0.9}
+    spots = np.random.default_rng(19)
+    right, down = 24.17 + 0.02 * spots.normal(size=6), 15.78 + 0.02 * spots.normal(size=6)
+    heights = [8.6, 8.45, 8.52, 8.38, 8.55, 8.41]
+
+    def trend(x: Any) -> Any:
+        data = {"RA": right, "DEC": down, "Z": x[:6], "e_Z": x[6:]}
+        return m.fit_radial_linear_trend(data, meta)
+
+    def likelihood(x: Any) -> Any:
+        apart = m.deprojected_distances(right, down, meta=meta)
+        covariance = m.build_correlated_error_covariance_matrix(apart, 0.05 * np.ones(6), meta)
+        m.globalize_data(x[4:], covariance, apart[0], apart, None, None)
+        return m.log_likelihood_exp_model(x[:4], priors=False)
+
+    def kriged(x: Any) -> Any:
+        table = pandas.DataFrame({"RA": right, "DEC": down, "Z": x[4:], "e_Z": 0.05 * np.ones(6)})
+        return m.krig_exp_model(
+            np.array([24.171, 24.165]), np.array([15.782, 15.775]), table, meta, x[:4], mode="list"
+        )
+
+    yield "fit_radial_linear_trend", trend, [*heights, 0.02, 0.05, 0.03, 0.02, 0.04, 0.03]
+    yield "log_likelihood_exp_model", likelihood, [-2.0, 0.8, 8.5, -0.02, *heights]
+    yield "krig_exp_model", kriged, [-2.0, 0.8, 8.5, -0.02, *heights]
+
+
+@package("eispy2d", "microwave imaging")
+def eispy2d() -> Iterator[Case]:
+    configuration = module("eispy2d.core.configuration")
+    richmond = module("eispy2d.discretization.richmond")
+    setup = configuration.Configuration(
+        name="setup", number_measurements=4, number_sources=3, observation_radius=4.0,
+        wavelength=1.0, image_size=[1.0, 1.0], background_permittivity=1.0,
+    )  # fmt: skip
+    cells = richmond.Richmond(setup, (3, 3))
+
+    def residual(x: Any) -> Any:
+        field = np.exp(0.1j * np.arange(27.0)).reshape(9, 3)
+        return cells.residual_state(field, contrast=x[:9].reshape(3, 3), total_field=1.1 * field)
+
+    yield "compute_wavenumber", lambda x: configuration.compute_wavenumber(
+        1e9 * x[0], epsilon_r=x[1], sigma=0.1 * x[2]
+    ), [1.0, 2.5, 0.4]  # fmt: skip
+    yield "Richmond.residual_state", residual, [0.1 * v for v in SERIES[:9]]
+
+
+@package("poligrain", "rain of points, lines and grids")
+def poligrain() -> Iterator[Case]:
+    m, xr = module("poligrain.validation"), module("xarray")
+    spatial = module("poligrain.spatial")
+
+    def metrics(x: Any) -> Any:
+        found = m.calculate_rainfall_metrics(x[:12], x[12:], ref_thresh=0.1, est_thresh=0.1)
+        return [
+            np.asarray(found[key]).reshape(1)
+            for key in ("pearson_correlation_coefficient", "root_mean_square_error", "percent_bias")
+        ]
+
+    def apart(x: Any) -> Any:
+        a = xr.Dataset(coords={"id": ["a", "b"], "x": ("id", x[:2]), "y": ("id", x[2:4])})
+        b = xr.Dataset(coords={"id": ["c", "d", "e"], "x": ("id", x[4:7]), "y": ("id", x[7:10])})
+        return spatial.calc_point_to_point_distances(a, b).to_numpy()
+
+    yield "calculate_rainfall_metrics", metrics, LONG
+    yield "calc_point_to_point_distances", apart, SERIES[:10]
+
+
+@package("e13tools", "tools for arrays")
+def e13tools() -> Iterator[Case]:
+    m = module("e13tools")
+    corner = [2.0, -1.0, 0.0, 0.3, 1.5, -1.4, 0.1, -1.2, 0.4]
+    yield "nearest_PD", lambda x: m.nearest_PD(x.reshape(3, 3)), corner
+    yield "diff", lambda x: m.diff(x[:12].reshape(4, 3), x[12:].reshape(4, 3)), LONG
+    yield "sort2D", lambda x: m.sort2D(x.reshape(6, 4), axis=0, order=(1, 0)), LONG
+
+
+@package("pyoptim", "methods of optimization")
+def pyoptim() -> Iterator[Case]:
+    solve = module("pyoptim.my_numpy.solve")
+    decompose = module("pyoptim.my_numpy.decompose")
+    square = [1.0, 4.0, -0.5, 3.0, 0.3, 0.8, 1.1, -0.7, 5.0]
+
+    def positive(x: Any) -> Any:
+        a = x[:9].reshape(3, 3)
+        return a @ a.T + np.eye(3)
+
+    yield "solve.gaussjordan", lambda x: solve.gaussjordan(x[:9].reshape(3, 3), x[9:, None]), [
+        *square, 1.0, 2.0, -0.5,
+    ]  # fmt: skip
+    yield "choleski", lambda x: decompose.choleski(positive(x)), square
+
+
+@package("spglm", "generalized linear models")
+def spglm() -> Iterator[Case]:
+    m, family = module("spglm.glm"), module("spglm.family")
+
+    def fitted(kind: str, scale: float) -> Callable[[Any], Any]:
+        def values(x: Any) -> Any:
+            design = np.stack([np.ones(12), 0.1 * x[12:]], axis=1)
+            found = m.GLM(scale * x[:12, None], design, getattr(family, kind)()).fit(tol=1e-12)
+            return [found.params, np.asarray(found.deviance).reshape(1)]
+
+        return values
+
+    yield "GLM, Gaussian", fitted("Gaussian", 1.0), LONG
+    yield "GLM, Poisson", fitted("Poisson", 1.0), LONG
+
+
+@package("openpiv", "velocities from images")
+def openpiv() -> Iterator[Case]:
+    m, filters = module("openpiv.pyprocess"), module("openpiv.filters")
+    smoothn = module("openpiv.smoothn")
+    y, x_ = np.mgrid[:5, :5]
+    spot = np.exp(-((y - 2.1) ** 2 + (x_ - 1.8) ** 2) / 2.0)
+    moved = np.exp(-((y - 2.4) ** 2 + (x_ - 2.2) ** 2) / 2.0)
+    pair = [*spot.ravel(), *moved.ravel()]
+
+    def correlation(x: Any) -> Any:
+        return m.fft_correlate_images(
+            x[:25].reshape(1, 5, 5), x[25:].reshape(1, 5, 5), correlation_method="linear"
+        )
+
+    yield "fft_correlate_images", correlation, pair
+    yield (
+        "find_subpixel_peak_position",
+        lambda x: m.find_subpixel_peak_position(x.reshape(5, 5), backend="python"),
+        [*spot.ravel()],
+    )
+    yield "normalize_intensity", lambda x: m.normalize_intensity(x.reshape(2, 3, 4)), LONG
+    yield (
+        "gaussian",
+        lambda x: filters.gaussian(x[:12].reshape(3, 4), x[12:].reshape(3, 4), 1),
+        LONG,
+    )
+    yield "smoothn", lambda x: smoothn.smoothn(x.reshape(6, 4), s=0.7)[0], LONG
+
+
+@package("das-statistics", "distributions, by hand")
+def das_statistics() -> Iterator[Case]:
+    m = module("das_statistics.Gaussiandistribution")
+
+    def summary(x: Any) -> Any:
+        made = m.Gaussian()
+        made.data = [*x]
+        return [made.calculate_stdev(), made.calculate_mean(), made.pdf(3.0)]
+
+    yield "Gaussian, data", summary, SERIES
+    yield "Gaussian.pdf", lambda x: m.Gaussian(x[0], x[1]).pdf(x[2]), [0.3, 1.2, 0.9]
+
+
+@package("climate-indices", "droughts")
+def climate_indices() -> Iterator[Case]:
+    m, moments = module("climate_indices.indices"), module("climate_indices.lmoments")
+    compute, eto = module("climate_indices.compute"), module("climate_indices.eto")
+    monthly = compute.Periodicity.monthly
+    rain = [*(50.0 + 20.0 * np.cos(np.arange(48.0)) + 10.0 * np.sin(0.37 * np.arange(48.0) ** 1.3))]
+
+    def index(x: Any) -> Any:
+        found = m.spi(x, 2, m.Distribution.gamma, 2000, 2000, 2003, monthly)
+        return found[1:]
+
+    def thornthwaite(x: Any) -> Any:
+        return eto.eto_thornthwaite(x, 43.0, 2001)
+
+    yield "spi", index, rain
+    yield "lmoments.fit", moments.fit, rain[:12]
+    yield "sum_to_scale", lambda x: compute.sum_to_scale(x, 3)[2:], rain[:12]
+    yield "eto_thornthwaite", thornthwaite, [v + 6.0 for v in SERIES]
+
+
+@package("evcouplings", "evolution of proteins")
+def evcouplings() -> Iterator[Case]:
+    m = module("evcouplings.couplings.mean_field")
+
+    def frequencies(x: Any) -> Any:
+        one = x[:6].reshape(3, 2)
+        one = one / one.sum(axis=1, keepdims=True)
+        pairs = one[:, None, :, None] * one[None, :, None, :]
+        return one, pairs * (1.0 + 0.02 * x[6:].reshape(3, 3, 1, 1))
+
+    def covariance(x: Any) -> Any:
+        return m.compute_covariance_matrix(*frequencies(x))
+
+    def field(x: Any) -> Any:
+        couplings = 0.1 * np.cos(np.arange(36.0)).reshape(3, 3, 2, 2)
+        return m.fields(couplings, frequencies(x)[0])
+
+    start = [*SERIES, *SERIES[:3]]
+    yield "regularize_pair_frequencies", lambda x: m.regularize_pair_frequencies(
+        frequencies(x)[1]
+    ), start  # fmt: skip
+    yield "compute_covariance_matrix", covariance, start
+    yield "fields", field, start
+    yield "tilde_fields", lambda x: m.tilde_fields(
+        0.1 * x[6:10].reshape(2, 2), frequencies(x)[0][0], frequencies(x)[0][1]
+    ), start  # fmt: skip
+
+
+@package("anupstatlib", "statistics of Python's numbers")
+def anupstatlib() -> Iterator[Case]:
+    m, d = module("AnupStatLib.correlation"), module("AnupStatLib.dispersion")
+    yield "pearson", lambda x: m.pearson([*x[:12]], [*x[12:]]), LONG
+    yield "std_dev", lambda x: d.std_dev([*x]), SERIES
+    yield "median", lambda x: module("AnupStatLib.descriptive").median([*x]), SERIES
+
+
+@package("spaghetti", "networks of roads")
+def spaghetti() -> Iterator[Case]:
+    m = module("spaghetti.util")
+    yield "compute_length", lambda x: m.compute_length(x[:2], x[2:]), [0.3, 0.1, 2.0, 1.4]
+    yield "squared_distance_point_link", lambda x: m.squared_distance_point_link(
+        (x[0], x[1]), ((x[2], x[3]), (x[4], x[5]))
+    ), [0.9, 1.1, 0.3, 0.1, 2.0, 0.4]  # fmt: skip
+
+
+@package("smsfusion", "inertial navigation")
+def smsfusion() -> Iterator[Case]:
+    m, calibrate = module("smsfusion"), module("smsfusion.calibrate")
+
+    def strapdown(x: Any) -> Any:
+        start = np.concatenate([x[:6], np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(6)])
+        made = m.StrapdownINS(10.0, start)
+        for k in range(3):
+            made.update(x[6:9] + 0.1 * k, x[9:12], degrees=False)
+        return [made.position(), made.velocity(), made.euler()]
+
+    def calibrated(x: Any) -> Any:
+        return calibrate.calibrate(np.array(LONG).reshape(8, 3), x.reshape(8, 3))
+
+    yield "StrapdownINS", strapdown, [
+        0.1, 0.2, 0.3, 1.0, -1.0, 0.5, 0.1, -0.2, -9.7, 0.2, 0.1, -0.3,
+    ]  # fmt: skip
+    yield "quaternion_from_euler", m.quaternion_from_euler, [0.3, -0.4, 1.2]
+    yield "calibrate", calibrated, [*(1.1 * np.array(LONG) + 0.2 * np.sin(np.arange(24.0) ** 2))]
