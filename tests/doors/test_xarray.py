@@ -580,3 +580,16 @@ def test_adapted_code_gets_tracked_values_of_an_array(tmp_path: Path) -> None:
     np.testing.assert_allclose(gw.grad(gw.adapting(run))(x), expected, rtol=1e-7)
     with pytest.raises(TrackedValueError):
         gw.grad(fn(lambda x: xr.DataArray(x, dims="k").values[0]))(x)
+
+
+def test_item_of_an_array_is_tracked_in_adapted_code(tmp_path: Path) -> None:
+    source = """
+        import xarray as xr
+        def run(x):
+            squares = xr.DataArray(x**2, dims="k")
+            return squares.sum().item() * squares.item(0)
+        """
+    run = written(tmp_path, source).run
+    x = np.array([0.2, 0.5, 0.9])  # sum(x**2) * x[0]**2
+    expected = 2 * x * x[0] ** 2 + np.array([2 * x[0] * np.sum(x**2), 0, 0])
+    np.testing.assert_allclose(gw.grad(gw.adapting(run))(x), expected)

@@ -206,6 +206,93 @@ def test_functions_and_classes_of_numba(tmp_path: Path) -> None:
     check(package.made)
 
 
+COMPILED_LATER = """
+    import functools
+
+    import numba as nb
+
+    FACTOR = 3.0
+
+    class Moving:
+        def __init__(self, function):
+            self.function = function
+
+        @functools.cache
+        def made(self):
+            types = [(nb.float64[:], nb.int64, nb.float64[:])]
+            return nb.guvectorize(types, "(n),()->(n)", target="parallel")(self.function)
+
+        def __call__(self, x, window):
+            return self.made()(x, window)
+
+    @Moving
+    def move_sum(x, window, out):
+        for i in range(len(x)):
+            total = first(x) * 0.0
+            for k in range(max(0, i - window + 1), i + 1):
+                total += math.exp(x[k])
+            out[i] = total
+
+    @nb.njit
+    def first(x):
+        for k in range(x.shape[0]):
+            if not np.isnan(x[k]):
+                return x[k]
+        return 0.0
+
+    @nb.guvectorize([(nb.float64[:], nb.int64[:], nb.float64[:])], "(a),(a),(b)")
+    def by_group(x, labels, out):
+        for i in range(len(x)):
+            out[labels[i]] += x[i] ** 2
+
+    @nb.njit
+    def empty(size, dtype):
+        return np.zeros(size, dtype), np.zeros(size, np.int64)
+
+    @nb.njit
+    def filled(x):
+        sums, counts = empty(2, x.dtype)
+        for i in range(len(x)):
+            sums[i % 2] += x[i] * FACTOR
+            counts[i % 2] += 1
+        return sums / counts
+
+    def moved(x):
+        plain = np.sum(move_sum(np.array([1.0, np.nan, 2.0]), 1)[::2]) + first(np.ones(2))
+        return move_sum(x * x, 2) * plain * 1e-2
+
+    def grouped(x):
+        out = np.zeros(2)
+        by_group(x, np.arange(len(x)) % 2, out)
+        return out
+
+    def broadcast(x):
+        out = np.zeros(2)
+        by_group(np.stack([x, x]), np.arange(len(x)) % 2, out)
+        return out
+"""
+
+
+@pytest.mark.parametrize("name", ["moved", "grouped", "filled"])
+def test_functions_of_numba_that_are_compiled_while_a_package_is_adapted(
+    tmp_path: Path, name: str
+) -> None:
+    pytest.importorskip("numba")
+    function = getattr(written(tmp_path, COMPILED_LATER), name)
+    for _ in range(2):  # compiled in the first call; the ufunc is in a cache in the second
+        slopes = gw.jacobian(gw.adapting(function))(X)
+        steps = 1e-6 * np.eye(len(X))
+        differences = [(function(X + e) - function(X - e)) / 2e-6 for e in steps]
+        np.testing.assert_allclose(slopes, np.transpose(differences), rtol=1e-6, atol=1e-7)
+
+
+def test_an_array_that_a_function_of_numba_writes_to_is_not_a_copy(tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    package = written(tmp_path, COMPILED_LATER)
+    with pytest.raises(gw.errors.InPlaceError, match=r"broadcast_to.*read-only"):
+        gw.jacobian(gw.adapting(package.broadcast))(X)
+
+
 def expressions() -> ModuleType:
     """Make a module of numexpr's name, which evaluates expressions of plain arrays."""
     made = ModuleType("numexpr")

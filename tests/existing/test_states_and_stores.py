@@ -261,6 +261,47 @@ def test_what_writes_to_an_array_of_an_object(tmp_path: Path, name: str) -> None
     assert np.allclose(slopes @ X, gw.jvp(gw.adapting(of_model), (X,), (X,))[1])
 
 
+LEFT = """
+    import numpy as np
+
+    class Model:
+        def __init__(self):
+            self.u, self.v = np.ones(2), np.ones(2)
+            self.parts, self.named = [np.ones(2)], {"w": np.ones(2)}
+
+        def first(self, x):
+            self.u[0] = x[0] * x[1]
+            return self.u.sum()
+
+        def run(self, x):
+            self.first(x)
+            self.v += x
+            np.copyto(self.parts[0], x * x)
+            self.named["w"][1] = x[1] ** 3
+            return self.u.sum() + self.v.sum() + self.parts[0].sum() + self.named["w"].sum()
+"""
+
+
+def test_an_array_that_was_exchanged_is_plain_again_after_the_call(tmp_path: Path) -> None:
+    package = written(tmp_path, LEFT)
+    model, alike = package.Model(), package.Model()
+    expected = [X[1] + 1 + 2 * X[0], X[0] + 1 + 2 * X[1] + 3 * X[1] ** 2]
+    for _ in range(2):
+        value, slopes = gw.value_and_grad(gw.adapting(lambda x: model.run(x)))(X)
+        assert np.isclose(value, alike.run(X))
+        assert np.allclose(slopes, expected)
+        for one in (model, alike):
+            one.kinds = [*map(type, (one.u, one.v, *one.parts, *one.named.values()))]
+            one.values = [v.tolist() for v in (one.u, one.v, *one.parts, *one.named.values())]
+        assert model.kinds == [np.ndarray] * 4
+        assert model.values == alike.values
+    _, pullback = gw.vjp(gw.adapting(lambda x: model.run(x)), X)
+    model.u[:], model.v[:] = 7.0, 7.0  # the caller's arrays, which no operation has saved
+    assert np.allclose(pullback(1.0)[0], expected)
+    gw.vmap(gw.grad(gw.adapting(lambda x: model.first(x))))(np.stack([X, 2 * X]))
+    assert np.array_equal(model.u, [7.0, 7.0])  # as before: each example has written others
+
+
 SHARED = """
     import numpy as np
 

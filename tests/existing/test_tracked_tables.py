@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.errors import AdaptationError, BatchedValueError, GradwrapError, TrackedValueError
+from gradwrap.errors import (
+    AdaptationError,
+    BatchedValueError,
+    GradwrapError,
+    NotAnArrayError,
+    TrackedValueError,
+)
 
 pytestmark = pytest.mark.peers
 pd: Any = pytest.importorskip("pandas")
@@ -553,3 +561,64 @@ def test_whole_numbers_refuse_a_part_that_is_tracked() -> None:
 
     with pytest.raises(TrackedValueError, match=r"the column 'a' .* int64 .*astype\(float\)"):
         gw.grad(gw.adapting(stored))(X)
+
+
+def test_tables_that_share_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    mode = SimpleNamespace(copy_on_write=False)
+    old = SimpleNamespace(options=SimpleNamespace(mode=mode), __version__="2.2.3")
+    columns = import_module("gradwrap.adaptation.pandas_columns")
+    monkeypatch.setattr(columns, "SHARES", True)
+    monkeypatch.setattr(columns, "pd", old)
+
+    with pytest.raises(NotAnArrayError, match=r"pandas 2\.2\.3 .*copy_on_write = True"):
+        gw.grad(lambda x: pd.Series(x).sum())(np.ones(3))
+
+
+def stored_in_array(x: Any) -> Any:
+    table = pd.DataFrame({"a": x, "b": 2.0 * x})
+    table.values[0, 1] = x[0] * x[1]
+    return table.to_numpy().sum()
+
+
+def stored_in_a_view(x: Any) -> Any:
+    table = pd.DataFrame({"a": x, "b": 2.0 * x})
+    column = table.to_numpy()[:, 0]
+    column += x[1]
+    return table.to_numpy().sum()
+
+
+@pytest.mark.parametrize("f", [stored_in_array, stored_in_a_view])
+def test_writes_to_the_array_of_a_table_are_refused(f: Any) -> None:
+    x = np.array([1.5, 2.0])
+    for transform in (gw.grad, lambda g: lambda x: gw.jvp(g, (x,), (x,))):
+        with pytest.raises(gw.errors.InPlaceError, match=r"read-only.*the table by \.loc"):
+            transform(f)(x)
+
+
+def test_a_copy_of_the_array_of_a_table_can_be_written_to() -> None:
+    def f(x: Any) -> Any:
+        table = pd.DataFrame({"a": x, "b": 2.0 * x})
+        arrays = [table.to_numpy(copy=True), table.to_numpy(float, True), table.values.copy()]
+        for array in arrays:
+            array[0, 1] = x[0] * x[1]
+        return sum(array.sum() for array in arrays) + table.to_numpy().sum()
+
+    # three times x0 + x1 + 2 x1 + x0 x1, and 3 x0 + 3 x1
+    assert np.allclose(gw.grad(f)(np.array([1.5, 2.0])), [12.0, 16.5])
+
+
+def test_the_array_of_a_series_changes_with_the_series() -> None:
+    def f(x: Any, stored: Any) -> Any:
+        series = pd.Series(x * 1.0)
+        copied, array, part = series.copy(), series.to_numpy(), series.iloc[:]
+        series.iloc[0] = stored  # changes the array unless another series shares it
+        alone = pd.Series(x * 1.0)
+        seen = alone.to_numpy()
+        alone.iloc[0] = stored
+        return np.stack([copied.sum(), part.sum(), array.sum(), series.sum(), seen.sum()])
+
+    x = np.array([1.5, 2.0])
+    plain = f(x, 50.0)
+    assert np.array_equal(gw.jvp(lambda x: f(x, 50.0), (x,), (x,))[0], plain)
+    assert np.array_equal(gw.jacobian(lambda x: f(x, 50.0))(x)[:, 0], [1, 1, 1, 0, 0])
+    assert np.array_equal(gw.jacobian(lambda x: f(x, x[1] ** 2))(x)[:, 1], [1, 1, 1, 5, 5])

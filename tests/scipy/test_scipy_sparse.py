@@ -61,7 +61,12 @@ def test_scipys_own_matrices_take_tracked_operands(form: str, kind: str) -> None
 
         steps = 1e-6 * np.eye(3)
         expected = np.array([(total(X + e) - total(X - e)) / 2e-6 for e in steps])
-        np.testing.assert_allclose(gw.grad(total)(X), expected, atol=1e-8, err_msg=name)
+        is_numpys = kind == "matrix" and name in ("A + x", "x - A")  # whose `*` is not elementwise
+        if is_numpys:
+            with pytest.raises(NoRuleError, match=r"a matrix of NumPy.*Fix: gradwrap\.adapting"):
+                gw.grad(total)(X)
+        found = gw.grad(gw.adapting(total) if is_numpys else total)(X)
+        np.testing.assert_allclose(found, expected, atol=1e-8, err_msg=name)
     hessian = gw.hessian(lambda x: np.sum((matrix @ x) ** 3))(X)
     np.testing.assert_allclose(hessian, 6 * DENSE.T @ np.diag(DENSE @ X) @ DENSE, rtol=1e-12)
     assert type(matrix) is type(before)

@@ -227,3 +227,50 @@ def test_a_jacobian_through_sequences_as_indices(key: Any) -> None:
     units = np.eye(x.size).reshape(x.size, *x.shape)
     columns = np.stack([2.0 * x[key] * unit[key] for unit in units], axis=-1)
     np.testing.assert_allclose(jacobian, columns.reshape(jacobian.shape))
+
+
+def _row_of_argument(i: Any, x: Any, a: Any) -> Any:
+    row = a[i]
+    row += x
+    return a.sum() * x
+
+
+def _row_of_a_local_array(i: Any, x: Any, a: Any) -> Any:
+    twice = 2.0 * a
+    part = twice.T[:, i][1:]
+    part[:] = x
+    return twice.sum() * x
+
+
+def _two_rows(i: Any, x: Any, a: Any) -> Any:
+    row, same = a[i], a[i]
+    row[0] = x
+    a *= 2.0
+    return same.sum() * a.sum()
+
+
+def _new_axis(i: Any, x: Any, a: Any) -> Any:
+    copied = a[np.array([0, 1])]
+    copied[0] = x
+    row = a[i, None]
+    row[:] = x
+    return (a * np.arange(6.0).reshape(3, 2)).sum() * copied.sum()
+
+
+@pytest.mark.parametrize("f", [_row_of_argument, _row_of_a_local_array, _two_rows, _new_axis])
+def test_a_part_at_a_mapped_index_of_an_array_that_is_not_mapped_is_a_view(f: Any) -> None:
+    i, x, a = np.arange(3), np.array([1.0, 2.0, 3.0]), np.arange(6.0).reshape(3, 2)
+    one = [f(int(j), v, a.copy()) for j, v in zip(i, x, strict=True)]
+    np.testing.assert_allclose(gw.vmap(f, (0, 0, None))(i, x, a), one)
+    slopes = [gw.grad(f, (1, 2))(int(j), v, a) for j, v in zip(i, x, strict=True)]
+    found = gw.vmap(gw.grad(f, (1, 2)), (0, 0, None))(i, x, a)
+    np.testing.assert_allclose(found[0], [slope for slope, _ in slopes])
+    np.testing.assert_allclose(found[1], [slope for _, slope in slopes])
+
+    def summed(x: Any, a: Any) -> Any:
+        return gw.vmap(f, (0, 0, None))(i, x, a).sum()
+
+    whole = gw.grad(summed, (0, 1))(x, a)
+    np.testing.assert_allclose(whole[0], found[0])
+    np.testing.assert_allclose(whole[1], found[1].sum(axis=0))
+    np.testing.assert_array_equal(a, np.arange(6.0).reshape(3, 2))

@@ -10,6 +10,7 @@ import functools
 import inspect
 import threading
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from gradwrap.core.observing.pausing import paused
 from gradwrap.core.values.dynamic import TUPLE
@@ -33,6 +34,8 @@ CALLERS = frozenset({"_getframe", "currentframe", "f_back"})
 STACK = frozenset({"inspect", "stack"})
 """Names that do so together."""
 _made = 0
+_old_codes: WeakKeyDictionary[CodeType, CodeType] = WeakKeyDictionary()
+"""By new code: the code that was written by hand."""
 
 
 class Later:
@@ -70,6 +73,7 @@ class Later:
             if self.code is None:
                 self.is_as_it_was = made is None
                 self.code = made or self.old.replace()
+                note_new_code(self.code, self.old)
                 _made += 1
             return self.code
 
@@ -104,6 +108,16 @@ def new_code_of(function: FunctionType) -> CodeType:
     """Return the code of a function, the new one in place of a stub."""
     later = _later_in(function.__code__)
     return function.__code__ if later is None else later.made()
+
+
+def note_new_code(new: CodeType, old: CodeType) -> None:
+    """Note the code that was written by hand in place of which there is new code."""
+    _old_codes[new] = as_written(old)
+
+
+def as_written(code: CodeType) -> CodeType:
+    """Return the code that was written by hand in place of a stub or of new code."""
+    return _old_codes.get(code) or written(code)
 
 
 def written(code: CodeType) -> CodeType:

@@ -14,7 +14,7 @@ import gradwrap.numpy as drop_in
 from gradwrap.adaptation.builtin_names import StandIn
 from gradwrap.adaptation.plain_values import Holder, are_plain
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import native
+from gradwrap.core.levels.wrapper import AnyWrapper, native
 from gradwrap.core.values.dynamic import TUPLE, attribute_or_none, attributes_of
 from gradwrap.errors import NoRuleError
 
@@ -25,21 +25,31 @@ if TYPE_CHECKING:
 ours: Any = drop_in
 
 
+COMPILED = "__gradwrap_compiled__"
+"""The attribute of a stand-in that has what it stands for."""
 _in_python: ContextVar[bool] = ContextVar("gradwrap_numba_in_python", default=False)
 """True while the Python code of a compiled function runs."""
+
+
+NO_ARRAYS = (int, float, complex, str, type, np.dtype, np.generic, type(None))
+
+
+def compiled_of(value: Any) -> Any:
+    """Return the compiled function that a stand-in stands for, and other values as they are."""
+    return vars(value).get(COMPILED, value) if type(value) is FunctionType else value
 
 
 def uncompiled(dispatcher: Any) -> Any:
     """Make a stand-in for a function that runs its Python code on variables.
 
-    What it calls with numbers alone runs as Python too: compiled, an integer may become a float,
-    which compiled code takes where Python's `range` does not.
+    What it calls with numbers and dtypes alone runs as Python too: compiled, an integer may become
+    a float, which compiled code takes where Python's `range` does not, and new arrays are plain.
     """
 
     @functools.wraps(dispatcher)
     def stand_in(*args: Any, **options: Any) -> Any:
         if are_plain(args, options) and not (
-            _in_python.get() and all(isinstance(x, int) for x in (*args, *options.values()))
+            _in_python.get() and all(isinstance(x, NO_ARRAYS) for x in (*args, *options.values()))
         ):
             return dispatcher(*args, **options)
         token = _in_python.set(True)
@@ -48,6 +58,7 @@ def uncompiled(dispatcher: Any) -> Any:
         finally:
             _in_python.reset(token)
 
+    vars(stand_in)[COMPILED] = dispatcher
     return stand_in
 
 
@@ -69,9 +80,9 @@ def uncompiling(decorator: Any) -> Any:
     return stand_in
 
 
-def uncompiled_ufunc(function: Any) -> Any:
+def uncompiled_ufunc(function: Any, python: Any = None) -> Any:
     """Make a stand-in for a ufunc that runs the Python function on each element."""
-    elementwise: Any = drop_in.vectorize(function._dispatcher.py_func)  # noqa: SLF001  it has no other name
+    elementwise: Any = drop_in.vectorize(python or function._dispatcher.py_func)  # noqa: SLF001  it has no other name
 
     @functools.wraps(function)
     def stand_in(*args: Any, out: Any = None, where: Any = True, **options: Any) -> Any:
@@ -89,6 +100,7 @@ def uncompiled_ufunc(function: Any) -> Any:
         into[...] = found
         return into
 
+    vars(stand_in)[COMPILED] = function
     return stand_in
 
 
@@ -116,8 +128,10 @@ def _check_options(function: Any, options: dict[str, Any], args: tuple[Any, ...]
 # Functions of parts of arrays ---------------------------------------------------------------------
 
 
-def uncompiled_gufunc(function: Any) -> Any:
+def uncompiled_gufunc(function: Any, builder: Any = None) -> Any:
     """Make a stand-in for a function of `guvectorize` that runs the Python function on each part.
+
+    A ufunc that has been compiled for some types knows less than its builder.
 
     Such a function writes its results to arrays that it is given after the inputs.
     """
@@ -125,7 +139,9 @@ def uncompiled_gufunc(function: Any) -> Any:
         [re.findall(r"\w+", part) for part in re.findall(r"\(([^)]*)\)", side)]
         for side in (*function.signature.split("->"), "")[:2]  # the last argument may be written to
     )
-    kinds = _kinds_of_parameters(function)
+    builder = builder or attribute_or_none(function, "gufunc_builder")
+    python = function.__wrapped__ if builder is None else builder.py_func
+    kinds = _kinds_of_parameters(function.signature, builder)
 
     @functools.wraps(function)
     def stand_in(
@@ -153,8 +169,11 @@ def uncompiled_gufunc(function: Any) -> Any:
             for a, n, axes in zip(given, split, inputs, strict=True)
             for axis, size in zip(axes, a.shape[n:], strict=True)
         }
-        spread = [
-            np.broadcast_to(a, (*shape, *a.shape[n:])) for a, n in zip(given, split, strict=True)
+        spread = [  # what is read-only is no array of the caller's that the function writes to
+            a
+            if isinstance(arg, AnyWrapper) and a.shape[:n] == shape
+            else np.broadcast_to(a, (*shape, *a.shape[n:]))
+            for a, n, arg in zip(given, split, args, strict=False)
         ]
         into: Any = args[len(inputs) :] or (() if out is None else out)
         into = into if isinstance(into, TUPLE) else (into,)
@@ -175,13 +194,14 @@ def uncompiled_gufunc(function: Any) -> Any:
                 r[(*place, ...)] if axes else r[(*place, None)]
                 for r, axes in zip(results, outputs, strict=True)
             ]
-            function.__wrapped__(*parts, *targets)
+            python(*parts, *targets)
         moved = [
             np.moveaxis(r, range(-len(at), 0), at) for r, at in zip(wholes, after, strict=True)
         ]
         found = list(into) or [r if r.ndim else r[()] for r in moved]
         return found[0] if len(found) == 1 else tuple(found)
 
+    vars(stand_in)[COMPILED] = function
     return stand_in
 
 
@@ -201,10 +221,10 @@ def _axes_of(
     return found[: len(inputs)], found[len(inputs) :]
 
 
-def _kinds_of_parameters(function: Any) -> list[Any]:
+def _kinds_of_parameters(signature: str, builder: Any) -> list[Any]:
     """Return for each parameter its number of axes where it was declared as an array."""
-    count = function.signature.partition("->")[0].count("(")
-    declared: Any = attribute_or_none(attribute_or_none(function, "gufunc_builder"), "_sigs") or []
+    count = signature.partition("->")[0].count("(")
+    declared: Any = attribute_or_none(builder, "_sigs") or []
     first: Any = declared[0] if declared else None
     types: Any = attribute_or_none(first, "args") or first or ()
     found = [attribute_or_none(kind, "ndim") for kind in types][:count]

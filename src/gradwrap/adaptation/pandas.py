@@ -38,10 +38,11 @@ if TYPE_CHECKING:
 pd: Any = import_module("pandas")  # it need not be installed where types are checked
 PRIORITY = 10_000
 """Above that of all types of pandas, whose operators then leave the call to the wrapper's."""
-WINDOWS = ("sum", "mean", "std", "var", "sem", "min", "max", "median", "skew", "kurt", "apply")
-"""What is computed of rolling and expanding windows."""
+METHODS = "sum mean std var sem min max median skew kurt first last quantile rank apply cov corr"
+"""Methods of windows."""
 COLUMNS = "gradwrap.adaptation.pandas_columns"
 STORES = "gradwrap.adaptation.pandas_stores"
+WINDOWS = "gradwrap.adaptation.pandas_windows"
 NO_NUMBERS: Any = pd.Series([], dtype=np.float64)
 
 
@@ -191,13 +192,20 @@ def _let_hold() -> None:
     _exchange(pd.DataFrame, "apply", _applied_to_rows)
     for name in ("loc", "at", "iat"):  # `iloc` has the method of `loc`
         _exchange(type(getattr(pd.Series([0.0]), name)), "__setitem__", _stored)
-    for name in WINDOWS:
-        _exchange(type(pd.Series([0.0]).rolling(1)).__mro__[1], name, _of_windows(name))
-    _exchange(type(pd.Series([0.0]).ewm(1)), "mean", _of_weights)
+    kinds: Any = pd.api.typing
+    for kind in (kinds.Rolling.__mro__[1], kinds.Window, kinds.ExponentialMovingWindow):
+        for name in METHODS.split():
+            if name in vars(kind):
+                _exchange(kind, name, _of_windows(name))
     _exchange(pd.DataFrame, "corr", _of_all_pairs)
+    _exchange(pd.DataFrame, "sort_values", _sorted)
+    _exchange(pd.Series, "transform", _transformed)
+    _exchange(pd.api.typing.DataFrameGroupBy, "quantile", _of_groups)
     for kind in (pd.Series, pd.DataFrame):
-        for name in ("nlargest", "nsmallest"):
+        for name in ("nlargest", "nsmallest", "drop_duplicates"):
             _exchange(kind, name, _chosen_by_values)
+        for name in ("idxmax", "idxmin", "rank", "duplicated", "nunique"):
+            _exchange(kind, name, _by_values)
         _exchange(kind, "__array__", _as_an_array)
         kind.values = property(_converted(kind.values.fget), doc=kind.values.__doc__)
 
@@ -279,7 +287,8 @@ def _indexer_of(table: Any, like: Any) -> Any:
 
 
 def _update(table: Any, made: Any) -> None:
-    table._update_inplace(made)  # noqa: SLF001  there is no public name for it
+    if not (isinstance(table, pd.Series) and _columns().is_rewritten(table, made)):
+        table._update_inplace(made)  # noqa: SLF001  there is no public name for it
 
 
 def _inserted(insert: Any) -> Any:
@@ -299,8 +308,14 @@ def _chosen_where(where: Any) -> Any:
     """Choose between the cells of a table and others, of which some are tracked."""
 
     def chosen(
-        self: Any, cond: Any, other: Any = np.nan, *, inplace: bool = False, **options: Any
+        self: Any,
+        cond: Any,
+        other: Any = np.nan,
+        inplace: bool = False,
+        *along: Any,
+        **options: Any,
     ) -> Any:
+        options.update(zip(("axis", "level"), along, strict=False))  # by position in pandas 2
         if not (_has_tracked(other) or _holds_in(other) or _holds(self)):
             return where(self, cond, _untracked(other), inplace=inplace, **options)
         stores = import_module(STORES)
@@ -370,7 +385,12 @@ def _converted(convert: Any) -> Any:
             found = convert(self, *args, **options)
             return getattr(found, "tracked", found)
         found = _columns().numbers_in(self) if _holds(self) else None
-        return convert(self, *args, **options) if found is None else found
+        if found is None:
+            return convert(self, *args, **options)
+        given = dict(zip(("dtype", "copy"), args, strict=False)) | options
+        if given.get("dtype") is not None:
+            return found.astype(given["dtype"])
+        return found if given.get("copy") else _columns().read_only(found)
 
     return converted
 
@@ -392,41 +412,35 @@ def _applied_to_rows(apply: Any) -> Any:
 
 
 def _of_windows(name: str) -> Callable[[Any], Any]:
-    """Reduce the windows of tracked values one by one."""
+    """Compute a method of windows that have tracked values."""
 
-    def make(reduce: Any) -> Any:
-        def reduced(self: Any, *args: Any, **options: Any) -> Any:
-            if is_differentiating() and _holds(table := self._selected_obj):
-                if table.ndim > 1:
-                    return pd.DataFrame(
-                        {one: getattr(self[one], name)(*args, **options) for one in table}
-                    )
-                return _columns().of_windows(self, name, *args, **options)
-            return reduce(self, *args, **options)
+    def make(method: Any) -> Any:
+        def computed(self: Any, *args: Any, **options: Any) -> Any:
+            tables = (self._selected_obj, *args, *options.values())
+            if is_differentiating() and any(map(_holds_in, tables)):
+                windows = import_module(WINDOWS)
+                if windows.has_method(self, name, *args, **options):
+                    return windows.of_columns(self, name, *args, **options)
+            return method(self, *args, **options)
 
-        return reduced
+        return computed
 
     return make
 
 
-def _of_weights(mean: Any) -> Any:
-    """Take means with weights that decay, which are linear."""
+def _of_groups(quantile: Any) -> Any:
+    """Compute a quantile of each group."""
 
-    def weighted(self: Any, *args: Any, **options: Any) -> Any:
-        if not (is_differentiating() and _holds(table := self._selected_obj)):
-            return mean(self, *args, **options)
-        if table.ndim > 1:
-            return pd.DataFrame({one: self[one].mean(*args, **options) for one in table})
-        names = [name for name in self._attributes if name != "axis"]  # pandas 2 warns of it
-        given = {name: getattr(self, name) for name in names}
+    def computed(self: Any, q: Any = 0.5, interpolation: str = "linear", **options: Any) -> Any:
+        if options or np.ndim(q) or not (is_differentiating() and _holds_in(self.obj)):
+            return quantile(self, q, interpolation, **options)
 
-        def of_rows(rows: Any) -> Any:
-            return rows.ewm(**given).mean()
+        def reduce(group: Any) -> Any:
+            return group.quantile(q, interpolation)
 
-        made = _columns().linear(table.array, table.index, of_rows)
-        return pd.Series(made, index=table.index, name=table.name)
+        return self.agg(reduce)
 
-    return weighted
+    return computed
 
 
 def _missing(isna: Any) -> Any:
@@ -458,34 +472,89 @@ def _of_pairs(name: str) -> Callable[[Any], Any]:
 
 
 def _of_all_pairs(corr: Any) -> Any:
-    """Compute the correlations of the columns of a table, pair by pair."""
+    """Compute the correlations of the columns of a table, pair by pair; ranks are constants."""
 
-    def of_all_pairs(self: Any, method: Any = "pearson", *args: Any, **options: Any) -> Any:
-        if method != "pearson" or args or options or not (is_differentiating() and _holds(self)):
-            return corr(self, method, *args, **options)
-        columns = [self.iloc[:, at] for at in range(self.shape[1])]
+    def of_all_pairs(
+        self: Any, method: Any = "pearson", min_periods: int = 1, numeric_only: bool = False
+    ) -> Any:
+        given = (method, min_periods, numeric_only)
+        if not (is_differentiating() and _holds(self)):
+            return corr(self, *given)
+        if method in ("spearman", "kendall"):
+            return corr(_known(self), *given)
+        if method != "pearson" or min_periods > 1:
+            return corr(self, *given)
+        table = self.select_dtypes("number") if numeric_only else self
+        columns = [table.iloc[:, at] for at in range(table.shape[1])]
         found = [[one.corr(other) for other in columns] for one in columns]
-        return pd.DataFrame(found, index=self.columns, columns=self.columns)
+        return pd.DataFrame(found, index=table.columns, columns=table.columns)
 
     return of_all_pairs
+
+
+def _known(table: Any) -> Any:
+    """Return a table or series with plain numbers in place of tracked ones, whose order counts."""
+    if isinstance(table, pd.Series):
+        return _known(table.to_frame()).iloc[:, 0].rename(table.name)
+    columns = {at: _columns().ordered(table.iloc[:, at].to_numpy()) for at in range(table.shape[1])}
+    known = pd.DataFrame(columns, index=table.index)
+    known.columns = table.columns
+    return known
+
+
+def _by_values(method: Any) -> Any:
+    """Return labels, ranks or truths, which depend on the order of the values alone."""
+
+    def found(self: Any, *args: Any, **options: Any) -> Any:
+        is_held = is_differentiating() and _holds_in(self)  # an index has such methods, too
+        return method(_known(self) if is_held else self, *args, **options)
+
+    return found
 
 
 def _chosen_by_values(choose: Any) -> Any:
     """Take the rows that pandas chooses by the values of tracked numbers."""
 
-    def chosen(self: Any, *args: Any, **options: Any) -> Any:
+    def chosen(
+        self: Any, *args: Any, inplace: bool = False, ignore_index: bool = False, **options: Any
+    ) -> Any:
+        more = {"inplace": inplace, "ignore_index": ignore_index}
+        given = options | {name: one for name, one in more.items() if one}
         if not (is_differentiating() and _holds(self)):
-            return choose(self, *args, **options)
-        is_series = isinstance(self, pd.Series)
-        table = self.to_frame() if is_series else self
-        known = pd.DataFrame(
-            {at: _columns().ordered(table.iloc[:, at].to_numpy()) for at in range(table.shape[1])}
-        )
-        known.columns = table.columns
-        found = choose(known.iloc[:, 0] if is_series else known, *args, **options)
-        return self.iloc[found.index]
+            return choose(self, *args, **given)
+        rows = _known(self).set_axis(range(len(self)))
+        made = self.iloc[choose(rows, *args, **options).index]
+        made = made.reset_index(drop=True) if ignore_index else made
+        return _update(self, made) if inplace else made
 
     return chosen
+
+
+def _sorted(sort: Any) -> Any:
+    """Sort rows by the values of several columns; pandas sorts by one as it sorts a series."""
+
+    def ordered(self: Any, by: Any, **options: Any) -> Any:
+        is_of_columns = isinstance(by, SEQUENCE) and set(by) <= {*self.columns}
+        along = options.get("axis", 0)
+        chosen = _chosen_by_values(sort) if is_of_columns and along in (0, "index") else sort
+        return chosen(self, by, **options)
+
+    return ordered
+
+
+def _transformed(transform: Any) -> Any:
+    """Apply a function to each number of a series, or to all if it does not take plain numbers."""
+
+    def transformed(self: Any, func: Any, *args: Any, **options: Any) -> Any:
+        if callable(func) and not args and not options and is_differentiating() and _holds(self):
+            plain = pd.Series(_columns().plain(self.to_numpy()), index=self.index, name=self.name)
+            try:
+                plain.apply(func)
+            except Exception:  # noqa: BLE001  as pandas does
+                return func(self)
+        return transform(self, func, *args, **options)
+
+    return transformed
 
 
 def _holds(table: Any) -> bool:

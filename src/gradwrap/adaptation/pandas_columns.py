@@ -18,6 +18,7 @@ from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch, innermost, native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
+from gradwrap.errors import NotAnArrayError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -32,6 +33,8 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     name: getattr(operator, name)
     for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 }
+SHARES = int(pd.__version__.partition(".")[0]) < 3
+"""Whether tables share memory unless an option says that they do not."""
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 
 
@@ -191,6 +194,8 @@ class _Column:
     def _reduce(
         self, name: str, *, skipna: bool = True, keepdims: bool = False, **options: Any
     ) -> Any:
+        if name not in REDUCED and name not in ("any", "all", "count"):
+            raise TypeError(f"a column of tracked values has no reduction {name}")
         found = reduced(self, name, skipna=skipna, **options)
         return Column(ours.reshape(ours.asarray(found), (1,))) if keepdims else found
 
@@ -213,9 +218,41 @@ class _Column:
             parts = [accumulated(self[places], how) for places in members]
             order = np.argsort(np.concatenate(members), kind="stable")
             return Column(ours.concatenate(parts)[order])
+        if how in ("rank", "idxmin", "idxmax"):
+            return self._by_order(how, members, options)
+        if how not in REDUCED and how not in ("any", "all", "count"):
+            raise NotImplementedError(f"{how} of groups of tracked values")
         if min_count > 0:
             options["min_count"] = min_count
         return held([reduced(self[places], how, **options) for places in members])
+
+    def _by_order(self, how: str, members: Any, options: dict[str, Any]) -> Any:
+        """Return the ranks in groups, or the place of the least or largest element of each."""
+        known = pd.Series(ordered(self.tracked))
+        if how == "rank":
+            ranks = np.full(len(self), np.nan)
+            options["method"] = options.pop("ties_method")
+            for places in members:
+                ranks[places] = known.iloc[places].rank(**options)
+            return ranks
+        found: list[Any] = []
+        for places in members:
+            group: Any = known.iloc[places].dropna()  # its labels are the places
+            found.append(getattr(group, how)() if len(group) else -1)
+        return np.array(found)
+
+    def factorize(self, use_na_sentinel: bool = True) -> Any:
+        """Return the number of the value of each element, and the different values."""
+        codes, _ = pd.factorize(ordered(self.tracked), use_na_sentinel=use_na_sentinel)
+        numbers, first = np.unique(codes, return_index=True)
+        return codes, self[first[numbers >= 0]]
+
+    def isin(self, values: Any) -> Any:
+        """Tell which elements are among some numbers."""
+        found = xp.zeros(len(self), dtype=bool)
+        for value in values:
+            found = found | (self.isna() if pd.isna(value) else fixed(self.tracked == value))
+        return found
 
     def _quantile(self, qs: Any, interpolation: str) -> Any:
         array = self.tracked[~self.isna()]
@@ -424,6 +461,13 @@ def array_of(values: Any) -> Any:
 
 def held(values: Any) -> Any:
     """Return a column that holds an array."""
+    if SHARES and pd.options.mode.copy_on_write is not True:
+        raise NotAnArrayError(
+            f"A table of pandas {pd.__version__} got a tracked value. Its tables share memory with "
+            "their columns, rows and arrays, so that a store in one changes others; tables of "
+            "tracked values do not. Fix: pd.options.mode.copy_on_write = True, which pandas 3 "
+            "always has, before the first table is made."
+        )
     return Column(array_of(values))
 
 
@@ -476,34 +520,6 @@ def linear(column: Any, index: Any, apply: Callable[[Any], Any]) -> Any:
     return Column(xp.where(is_lost, np.nan, rows @ xp.where(lacks, 0.0, column.tracked)))
 
 
-def of_windows(windows: Any, name: str, *args: Any, **options: Any) -> Any:
-    """Reduce each rolling or expanding window of a series by a name, or apply a function to it."""
-    table = windows._selected_obj  # noqa: SLF001  as the windows find it
-    least = windows.min_periods
-    if least is None:
-        least = windows.window if isinstance(windows.window, int) else 1
-    apply = _function_of(*args, **options) if name == "apply" else None
-    ddof = {"ddof": args[0] if args else options.get("ddof", 1)} if name in SPREADS else {}
-    found: list[Any] = []
-    for window in windows:
-        part = window.array
-        if np.count_nonzero(~part.isna()) < max(least, 1):
-            found.append(np.nan)
-        else:
-            found.append(reduced(part, name, **ddof) if apply is None else apply(window))
-    index = table.index[:: getattr(windows, "step", None) or 1]
-    return pd.Series(held(found), index=index, name=table.name)
-
-
-def _function_of(
-    func: Callable[..., Any], raw: bool = False, *, args: Any = None, kwargs: Any = None, **_: Any
-) -> Callable[[Any], Any]:
-    """Return what a function gives of a window, for the arguments of pandas' `apply`."""
-    return lambda window: func(
-        window.array.tracked if raw else window, *(args or ()), **(kwargs or {})
-    )
-
-
 def numbers_in(table: Any) -> Any:
     """Return the array of a table among whose columns some hold tracked values; None of others."""
     columns = [table.iloc[:, at].array for at in range(table.shape[1])]
@@ -515,3 +531,23 @@ def numbers_in(table: Any) -> Any:
     for at, column in enumerate(columns):
         made[:, at] = column.to_numpy(dtype=object)
     return made
+
+
+def read_only(array: Any) -> Any:
+    """Refuse writes to the tracked array of a table, which would not change the table."""
+    if isinstance(array, AnyWrapper):
+        data = native(array)
+        backend_of(data).concrete(data).flags.writeable = False
+    return array
+
+
+def is_rewritten(series: Any, made: Any) -> bool:
+    """Write a series that pandas would change in place; an array of it from before changes, too."""
+    old, new = series.array, made.array
+    if type_of(old) is not Column or type_of(new) is not Column or old.dtype != new.dtype:
+        return False
+    (block,) = series._mgr.blocks  # noqa: SLF001  pandas itself asks its blocks
+    if len(old) != len(new) or block.refs.has_reference():
+        return False
+    old.tracked[...] = new.tracked
+    return True

@@ -25,7 +25,7 @@ import numpy as np
 
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation.builtin_names import BUILTINS
-from gradwrap.adaptation.later import Later, may_wait
+from gradwrap.adaptation.later import Later, may_wait, note_new_code
 from gradwrap.adaptation.rewriting import Rewriting
 from gradwrap.adaptation.stand_ins import stand_in_of
 from gradwrap.adaptation.subclasses import constructor
@@ -173,6 +173,7 @@ def _new_codes(search: _Search) -> Iterator[Change]:
             continue
         new = codes.code_of(old)
         if new is not None:
+            note_new_code(new, old)
             yield Change(Place(function, "__code__"), old, new)
 
 
@@ -203,6 +204,7 @@ def changes_of_stores(namespace: Namespace, before: list[Change]) -> list[Change
         place, old = known.get(id(function), (Place(function, "__code__"), function.__code__))
         new = codes.code_of(old) if codes.needs(old) else None
         if new is not None:
+            note_new_code(new, old)
             found.append(Change(place, place.read(), new))
     return found
 

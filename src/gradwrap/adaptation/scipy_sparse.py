@@ -31,8 +31,10 @@ OURS = "gradwrap.scipy.sparse"
 OPERATORS = "gradwrap.scipy.operators"
 RULES = "gradwrap.scipy.rules.sparse"
 SUBCLASSES = "gradwrap.adaptation.subclasses"
+CHANGED = "gradwrap.scipy.changed_matrices"
 TRACKED = "gradwrap.scipy.tracked_matrix"
 PRODUCTS = ("dot", "multiply")
+IN_PLACE = ("__iadd__", "__isub__")
 STORES = ("__setitem__", "setdiag")
 OWN = ("matvec", "matmat", "rmatvec", "rmatmat")
 """The products of operators that their classes define, with a line before the name."""
@@ -45,7 +47,8 @@ def enter_sparse(module: ModuleType) -> None:
     holders.update(dict.fromkeys(bases, parts_of))
     for kind in vars(module).values():
         if isinstance(kind, type) and issubclass(kind, bases) and kind not in bases:
-            for names, taking in (((*words, *PRODUCTS), _operating), (STORES, _storing)):
+            operators = (*words, *PRODUCTS, *IN_PLACE)
+            for names, taking in ((operators, _operating), (STORES, _storing)):
                 for name in names:
                     exchange(kind, name, taking)
 
@@ -131,6 +134,11 @@ def _operating(method: Callable[..., Any]) -> Callable[..., Any]:
     def operate(self: Any, other: Any, *args: Any, **kwargs: Any) -> Any:
         if not _is_tracked(other):
             return method(self, other, *args, **kwargs)
+        if method.__name__ in IN_PLACE:
+            found = method(self, other)
+            if found is not NotImplemented or not isinstance(other, AnyWrapper):
+                return found
+            return getattr(import_module(TRACKED).tracked(self), method.__name__)(other)
         ours: Any = import_module(OURS)
         native = type_of(self)
         has_class = getattr(ours, native.__name__, native) is not native
@@ -149,7 +157,7 @@ def _storing(method: Callable[..., Any]) -> Callable[..., Any]:
         given = (*args, *kwargs.values())
         if not any(_is_tracked(one) or holds_wrapper(one) or _is_held(one) for one in given):
             return method(self, *args, **kwargs)
-        import_module(TRACKED).take_store(self)
+        import_module(CHANGED).take_store(self)
         return getattr(self, method.__name__)(*args, **kwargs)
 
     return store

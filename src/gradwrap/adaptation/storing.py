@@ -14,7 +14,9 @@ This takes time at every store, so it is not done before it is needed.
 
 From Python 3.14 on, an argument may refer to an object without being counted. Tuples and return
 values are counted in all versions. So the array is handed over in a tuple, and a function that
-stores begins with `out = itself(out)` for each of its parameters.
+stores begins with `out = itself(out)` for each of its parameters. With the array of an attribute
+come its object and name, `(self.out, self, "out")`. An array of an object, a list or a dictionary
+is a plain one again when the outermost transform ends.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from __future__ import annotations
 import ast
 import operator
 import sys
+import weakref
 from typing import Any
 
 import numpy as np
@@ -30,8 +33,10 @@ import gradwrap.numpy as drop_in
 from gradwrap.adaptation.plain_values import objects
 from gradwrap.adaptation.stand_ins import original_of
 from gradwrap.backends.numpy.functions.writing import WRITING
+from gradwrap.core.array.writing.ownership import handed_out
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import is_recorded
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch, is_recorded
+from gradwrap.core.observing.changed import note_changed
 from gradwrap.core.observing.code import frame_of
 from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, TUPLE, type_of
 
@@ -47,16 +52,16 @@ SYMBOLS: dict[type[ast.operator], str] = {
 }
 
 
-def store(value: Any, held: tuple[Any], key: Any, view: str | tuple[Any] = "") -> Any:
+def store(value: Any, held: tuple[Any, ...], key: Any, view: str | tuple[Any] = "") -> Any:
     """Run `holder[key] = value`; return a variable that replaces the holder, or None.
 
     With `view`, run `holder.flat[key] = value` or the like; with a key in a tuple,
     `holder[first][key] = value`.
     """
     is_alone = _references(held) == ALONE
-    (holder,) = held
+    holder, *owner = held
     if is_alone and _is_exchanged(value, holder):
-        made = ours.array(holder)
+        made = _exchanged(holder, *owner)
         _part(made, view, value)[key] = value
         return made
     holder = _part(holder, view, value)
@@ -75,13 +80,13 @@ def _is_of_element(key: Any, holder: Any) -> bool:
 
 
 def update_item(
-    value: Any, held: tuple[Any], key: Any, symbol: str, view: str | tuple[Any] = ""
+    value: Any, held: tuple[Any, ...], key: Any, symbol: str, view: str | tuple[Any] = ""
 ) -> Any:
     """Run `holder[key] += value` or a similar update, as `store` does."""
     is_alone = _references(held) == ALONE
-    (holder,) = held
+    holder, *owner = held
     if is_alone and _is_exchanged(value, holder):
-        made = ours.array(holder)
+        made = _exchanged(holder, *owner)
         part = _part(made, view, value)
         part[key] = getattr(operator, symbol)(part[key], value)
         return made
@@ -90,17 +95,23 @@ def update_item(
     return None
 
 
-def update(value: Any, held: tuple[Any], symbol: str) -> Any:
+def update(value: Any, held: tuple[Any, ...], symbol: str) -> Any:
     """Run `holder += value` or a similar update; return the holder's new value."""
     is_alone = _references(held) == ALONE
-    (holder,) = held
+    holder, *owner = held
     if is_alone and _is_exchanged(value, holder):
-        return getattr(operator, symbol)(ours.array(holder), value)
+        return getattr(operator, symbol)(_exchanged(holder, *owner), value)
     return getattr(operator, f"i{symbol}")(holder, value)
 
 
 def call(
-    place: str, held: tuple[Any], key: tuple[Any] | None, function: Any, /, *args: Any, **more: Any
+    place: str,
+    held: tuple[Any, ...],
+    key: tuple[Any] | None,
+    function: Any,
+    /,
+    *args: Any,
+    **more: Any,
 ) -> tuple[Any, Any]:
     """Call a function that may write to the holder, or to its part at a key.
 
@@ -108,10 +119,10 @@ def call(
     name. Returns what the function returns, and a variable that replaces the holder, or None.
     """
     is_alone = _references(held) == ALONE
-    (holder,) = held
+    holder, *owner = held
     may_write = place != "first" or _writes(function)
-    is_new = is_alone and may_write
-    new = ours.array(holder) if is_new and _is_exchanged([args, more], holder) else None
+    is_new = is_alone and may_write and _is_exchanged([args, more], holder)
+    new = _exchanged(holder, *owner) if is_new else None
     target = holder if new is None else new
     if key is not None:
         value = [args, more] if may_write else None
@@ -136,9 +147,56 @@ def element(holder: Any, key: Any, value: Any) -> Any:
         return holder[key]
     held = (holder[key],)
     if _references(held) == ALONE and _is_exchanged(value, held[0]):
-        holder[key] = ours.array(held[0])
+        holder[key] = _exchanged(held[0], holder, key)
         return holder[key]
     return held[0]
+
+
+def _exchanged(array: Any, *owner: Any) -> Any:
+    """Return a variable for an array; its owner, if it has one, gets a plain array at the end."""
+    if owner:
+        note_changed(_Before(array, *owner))
+    return ours.array(array)
+
+
+class _Before:
+    """A plain array of an object, a list or a dictionary before it was exchanged.
+
+    Called, it puts a plain array in the place of the one that holds tracked values: with the
+    values that a plain run would have left, or the one from before if there are none.
+    """
+
+    def __init__(self, array: Any, owner: Any, name: Any) -> None:
+        self._array = array
+        self._name = name
+        self._is_part = isinstance(owner, (LIST, DICT))
+        self._owner: Any = (lambda: owner) if self._is_part else _weakly(owner)
+
+    def __call__(self) -> None:
+        owner = self._owner()
+        if owner is None:
+            return
+        try:
+            now = owner[self._name] if self._is_part else getattr(owner, self._name)
+        except (AttributeError, LookupError):
+            return
+        if not isinstance(now, AnyWrapper):
+            return
+        plain = self._array if holds_batch(now) else handed_out(now)
+        if type_of(plain) is not np.ndarray:  # a trace has no values
+            plain = self._array
+        if self._is_part:
+            owner[self._name] = plain
+        else:
+            setattr(owner, self._name, plain)
+
+
+def _weakly(owner: Any) -> Any:
+    """Return what gives an object as long as something else refers to it, if it can."""
+    try:
+        return weakref.ref(owner)
+    except TypeError:
+        return lambda: owner
 
 
 def _writes(function: Any) -> bool:
@@ -163,7 +221,7 @@ def _is_exchanged(value: Any, holder: Any) -> bool:
     )
 
 
-def _references(held: tuple[Any]) -> int:
+def _references(held: tuple[Any, ...]) -> int:
     """Count the references to a holder, but not those from what a profiler makes."""
     if sys.getprofile() is None or sys.version_info >= (3, 13):
         return sys.getrefcount(held[0])
@@ -423,7 +481,11 @@ def _loaded(expression: Any) -> Any:
 
 
 def _held(expression: Any) -> ast.Tuple:
-    return ast.Tuple([_loaded(expression)], ast.Load())
+    """Write the tuple of an array, with its object and name if it is an attribute."""
+    parts: list[ast.expr] = [_loaded(expression)]
+    if isinstance(expression, ast.Attribute):
+        parts += [_loaded(expression.value), ast.Constant(expression.attr)]
+    return ast.Tuple(parts, ast.Load())
 
 
 def _key(key: ast.expr) -> ast.expr:

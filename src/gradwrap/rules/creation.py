@@ -9,6 +9,7 @@ from gradwrap.core.levels.modes import is_traced, represented
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
 from gradwrap.core.library.backend import PYTHON_SCALARS
 from gradwrap.core.library.buffers import share
+from gradwrap.core.library.labelled import tracked_in
 from gradwrap.core.library.namespace import asked_of_data, composite
 from gradwrap.core.table.kinds import nondifferentiable
 from gradwrap.core.table.registry import register
@@ -55,6 +56,9 @@ def asarray(
         return stacked if dtype is None else xp.astype(stacked, dtype, copy=False)
     if type_of(obj) not in backend.plain_types:
         backend.check_type(type_of(obj))
+        held_in_table = tracked_in(obj)
+        if held_in_table is not None:
+            return asarray(xp, held_in_table, dtype=dtype, device=device, copy=copy)
     made = backend.xp.asarray(obj, dtype=dtype, device=device, copy=copy)
     held = made
     if made is obj or getattr(made, "base", None) is not None:

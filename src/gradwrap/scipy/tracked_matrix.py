@@ -11,8 +11,6 @@ import copy
 import functools
 import itertools
 import operator
-import weakref
-from abc import ABC
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,29 +18,31 @@ import scipy.sparse
 
 from gradwrap.core.array.adapted import subclass_views
 from gradwrap.core.array.wrapping import wrap
-from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper
-from gradwrap.core.observing.callers import current_caller
-from gradwrap.core.observing.changed import note_changed
-from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
+from gradwrap.core.observing.callers import current_caller, current_place
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import NoRuleError
-from gradwrap.scipy.kinds import product
+from gradwrap.scipy.numbered_matrices import (
+    BASES,
+    BUILDING,
+    class_after,
+    class_of,
+    gathered,
+    numbered,
+    numbers_of,
+    positions_of,
+    slots_of,
+    with_data,
+    with_zero,
+)
 from gradwrap.scipy.solving import as_array, attached, data_of, is_tracer, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
+    from gradwrap.scipy.numbered_matrices import Positions
 
-    Positions = tuple[Any, ...]
-    """The index of each element along each axis."""
-
-BASES: tuple[Any, ...] = (scipy.sparse.sparray, scipy.sparse.spmatrix)
-FORMS = ("bsr", "coo", "csc", "csr", "dia")
-"""The formats whose elements are an array, `data`."""
-BUILDING = ("dok", "lil")
-"""The formats that are filled element by element. They are kept as `coo` is."""
 SMALL = 64
 """The most elements of a block that is read without applying the stores."""
 
@@ -151,7 +151,7 @@ class TrackedMatrix:
         source = self._without_duplicates()
         numbers = numbered(source._template)
         found = function(numbers.asformat(self._format) if self._format in BUILDING else numbers)
-        taken = _with_zero(np.reshape(source._data, (-1,)))
+        taken = with_zero(np.reshape(source._data, (-1,)))
         if isinstance(found, BASES):
             return taken_from(taken, found)
         return taken[np.asarray(found)]
@@ -214,14 +214,27 @@ class TrackedMatrix:
         return self._as_dense(self.toarray() + other)
 
     def _as_dense(self, array: Any) -> Any:
-        """Return a dense result: for a matrix of SciPy a matrix of NumPy, in adapted code."""
-        is_matrix = isinstance(self._template, scipy.sparse.spmatrix) and _holds_matrices()
-        return _as_numpys_matrix("the sum", array) if is_matrix else array
+        """Return a dense result: of a matrix of SciPy, a matrix of NumPy, but in SciPy's code."""
+        caller = current_place() if isinstance(self._template, scipy.sparse.spmatrix) else None
+        is_matrix = caller is not None and not caller.module.startswith("scipy.")
+        return _as_numpys_matrix("the sum with an array", array) if is_matrix else array
 
     def __radd__(self, other: Any) -> Any:
         """Add this matrix to a matrix or a dense array."""
         found = self + other
         return _as_scipys(found, "__add__", other, self) if is_sparse(other) else found
+
+    def __iadd__(self, other: Any) -> Any:
+        """Add a dense array in place, where matrices are filled element by element."""
+        is_numpys = isinstance(self._template, scipy.sparse.spmatrix) and not is_sparse(other)
+        if not is_numpys or self._format not in BUILDING or not np.ndim(plain(other)):
+            return NotImplemented
+        self[:, :] = self.toarray() + other
+        return self
+
+    def __isub__(self, other: Any) -> Any:
+        """Subtract a dense array in place."""
+        return NotImplemented if is_sparse(other) else self.__iadd__(-1 * other)
 
     def __neg__(self) -> Any:
         """Change the sign."""
@@ -259,7 +272,7 @@ class TrackedMatrix:
             has = np.isin(wanted, keys)
             numbers = np.zeros(len(wanted), np.int64)
             numbers[has] = order[at[has]] + 1
-            return _with_zero(elements)[numbers]
+            return with_zero(elements)[numbers]
         dense = other.toarray() if is_sparse(other) else as_array(other)
         return np.broadcast_to(dense, self.shape)[positions]
 
@@ -390,7 +403,7 @@ class TrackedMatrix:
 
     # Sums and parts
 
-    def sum(self, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
+    def sum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         """Sum over all elements, or along an axis."""
         if axis is None or self.ndim == 1 or np.ndim(axis):  # of both axes
             total = np.sum(self.stored_data())
@@ -402,24 +415,24 @@ class TrackedMatrix:
         total = total if dtype is None else total.astype(dtype)
         if axis is not None and isinstance(self._template, scipy.sparse.spmatrix):
             total = np.reshape(total, (1, -1) if axis in (0, -2) else (-1, 1))
-        return self._valued("sum", lambda: self.made.sum(axis, dtype), total)
+        return _written("sum", self._valued("sum", lambda: self.made.sum(axis, dtype), total), out)
 
-    def mean(self, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
+    def mean(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         """Return the mean of all elements, or along an axis."""
         count = np.prod(self.shape) if axis is None else self.shape[axis]
-        return self.sum(axis, dtype) / count
+        return _written("mean", self.sum(axis, dtype) / count, out)
 
-    def max(self, axis: Any = None, out: None = None, *, explicit: bool = False) -> Any:
+    def max(self, axis: Any = None, out: Any = None, *, explicit: bool = False) -> Any:
         """Return the largest element, or those along an axis."""
-        return self._extreme("max", axis, explicit)
+        return self._extreme("max", axis, out, explicit)
 
-    def min(self, axis: Any = None, out: None = None, *, explicit: bool = False) -> Any:
+    def min(self, axis: Any = None, out: Any = None, *, explicit: bool = False) -> Any:
         """Return the smallest element, or those along an axis."""
-        return self._extreme("min", axis, explicit)
+        return self._extreme("min", axis, out, explicit)
 
-    def _extreme(self, name: str, axis: Any, explicit: bool) -> Any:
+    def _extreme(self, name: str, axis: Any, out: Any, explicit: bool) -> Any:
         self._refuse_traces("ordered")
-        value: Any = getattr(self.made, name)(axis, explicit=explicit)
+        value: Any = getattr(self.made, name)(axis, out, explicit=explicit)
         whole = self.canonical()
         if axis is None:
             elements, _ = whole.elements()
@@ -462,16 +475,16 @@ class TrackedMatrix:
         """Return the sum of a diagonal."""
         return np.sum(self.diagonal(offset))
 
-    def toarray(self, order: Any = None, out: None = None) -> Any:
+    def toarray(self, order: Any = None, out: Any = None) -> Any:
         """Return the matrix as a dense array."""
         elements, positions = self.elements()
         flat = numbers_of(positions, self.shape)
         made = np.reshape(gathered(elements, flat, int(np.prod(self.shape))), self.shape)
-        return np.copy(made, order="F") if order == "F" else made
+        return _written("toarray", np.copy(made, order="F") if order == "F" else made, out)
 
-    def todense(self, order: Any = None, out: None = None) -> Any:
+    def todense(self, order: Any = None, out: Any = None) -> Any:
         """Return the matrix as a dense array; for a matrix of SciPy, as a matrix of NumPy."""
-        made = self.toarray(order)
+        made = self.toarray(order, out)
         is_matrix = isinstance(self._template, scipy.sparse.spmatrix)
         return _as_numpys_matrix("todense", made) if is_matrix else made
 
@@ -680,12 +693,17 @@ def _lacks(name: str) -> NoRuleError:
     )
 
 
-class TrackedArray(ABC, TrackedMatrix):
-    """A tracked matrix with the memory layout of SciPy's arrays, so that they can be converted."""
-
-
-class TrackedDictionary(TrackedArray, dict[Any, Any]):  # type: ignore[misc]  # its methods are those of the matrix
-    """A tracked matrix with the layout of SciPy's dictionaries of elements (`dok_array`)."""
+def _written(name: str, value: Any, out: Any) -> Any:
+    """Store a dense result in `out`, if there is one."""
+    if out is None:
+        return value
+    if not isinstance(out, AnyWrapper):
+        raise NoRuleError(
+            f".{name}(out=an ndarray) of a sparse matrix of tracked elements: a plain array cannot "
+            f"hold a tracked value. Fix: omit out=, y = A.{name}(...)."
+        )
+    out[...] = value
+    return out
 
 
 def _holds_matrices() -> bool:
@@ -705,101 +723,9 @@ def _as_numpys_matrix(name: str, array: Any) -> Any:
     return subclass_views[-1](array, np.matrix)
 
 
-def become_tracked(matrix: Any, found: TrackedMatrix) -> None:
-    """Make an object of SciPy's class a matrix of tracked elements."""
-    is_array = issubclass(type_of(matrix), scipy.sparse.sparray)
-    is_dictionary = issubclass(type_of(matrix), dict)
-    kind = TrackedDictionary if is_dictionary else TrackedArray if is_array else TrackedMatrix
-    matrix.__class__ = kind
-    vars(matrix).clear()
-    vars(matrix).update(vars(found))
-
-
-def take_store(matrix: Any) -> None:
-    """Make a matrix of SciPy's one of tracked elements, until the outermost transform ends."""
-    if is_differentiating():
-        note_changed(_Before(matrix))
-    become_tracked(matrix, tracked(matrix, wrap))
-
-
-class _Before:
-    """What a matrix was before it got a tracked element.
-
-    Called, it makes it SciPy's again, with the values that a plain run would have left; a trace
-    has none, and leaves it as it was.
-    """
-
-    def __init__(self, matrix: Any) -> None:
-        self._kind: Any = type_of(matrix)
-        self._held: dict[str, Any] | None = dict(vars(matrix))
-        self._matrix = weakref.ref(matrix, self._forget)
-
-    def _forget(self, _: Any) -> None:
-        self._held = None
-
-    def __call__(self) -> None:
-        matrix = self._matrix()
-        if matrix is None or self._held is None or not isinstance(matrix, TrackedMatrix):
-            return
-        is_traced_now = is_tracer(plain(matrix.stored_data()))
-        held = self._held if is_traced_now else vars(matrix.made)
-        matrix.__class__ = self._kind
-        vars(matrix).clear()
-        vars(matrix).update(held)
-
-
-# SciPy's matrices of numbers ----------------------------------------------------------------------
-
-
-def with_data(template: Any, data: Any) -> Any:
-    """Return a matrix with other elements at the same positions.
-
-    They have arrays of their own where SciPy may add up or sort elements in place.
-    """
-    is_canonical = getattr(template, "has_canonical_format", True)
-    made = copy.copy(template) if is_canonical else copy.deepcopy(template)
-    made.data = data if is_canonical else np.array(data)
-    return made
-
-
-def numbered(template: Any) -> Any:
-    """Return a matrix with the number of each stored element, from 1, in its place.
-
-    A diagonal of a template has zeros where there is no element.
-    """
-    numbers = np.arange(1, template.data.size + 1).reshape(template.data.shape)
-    # SciPy drops the zeros between the elements of a diagonal where it converts the matrix
-    return with_data(
-        template, numbers * (template.data != 0) if template.format == "dia" else numbers
-    )
-
-
-def positions_of(matrix: Any) -> tuple[Any, Positions]:
-    """Return the elements of SciPy's matrix, and their index along each axis."""
-    held = matrix if matrix.format == "coo" else matrix.tocoo()
-    return held.data, tuple(getattr(held, "coords", None) or (held.row, held.col))
-
-
-def slots_of(template: Any) -> tuple[Any, Positions]:
-    """Return the place in `data` of each element, and its index along each axis.
-
-    The places are None if the elements are all of `data`, in order.
-    """
-    if template.format in ("coo", "csc", "csr"):
-        return None, positions_of(template)[1]
-    numbers, positions = positions_of(numbered(template))
-    return numbers - 1, positions
-
-
 def is_sparse(value: Any) -> bool:
     """Tell if a value is a sparse matrix, tracked or not."""
     return isinstance(value, (TrackedMatrix, *BASES))
-
-
-def numbers_of(positions: Any, shape: Any) -> NDArray[np.int64]:
-    """Return the number of each position, by rows."""
-    found: Any = np.ravel_multi_index(positions, shape)
-    return np.asarray(found, np.int64)
 
 
 def canonical(matrix: Any) -> Any:
@@ -821,7 +747,7 @@ def elements_of(matrix: Any) -> tuple[Any, Positions]:
 def tracked(matrix: Any, hold: Callable[[Any], Any] = np.asarray) -> TrackedMatrix:
     """Return a matrix of tracked elements with the constant elements of SciPy's matrix."""
     form = matrix.format
-    template = _class_of(matrix, "coo" if form in BUILDING else form)(matrix)
+    template = class_of(matrix, "coo" if form in BUILDING else form)(matrix)
     return TrackedMatrix(template, hold(template.data), form)
 
 
@@ -845,17 +771,12 @@ def assembled(
         found = kind((np.arange(1, count + 1), positions), shape=shape).tocsr()
         if found.nnz == count:
             template = found.tocoo() if form in BUILDING else found.asformat(form)
-            return taken_from(_with_zero(elements), template, form)
+            return taken_from(with_zero(elements), template, form)
     places, numbers = np.unique(numbers_of(positions, shape), return_inverse=True)
     at = np.unravel_index(places, shape)
     found = kind((np.arange(1, len(places) + 1), at), shape=shape)
     template = found if form in BUILDING else found.asformat(form)
-    return taken_from(_with_zero(gathered(elements, numbers, len(places))), template, form)
-
-
-def _with_zero(elements: Any) -> Any:
-    """Return elements behind a zero, which has the number 0."""
-    return np.concatenate([np.zeros(1, elements.dtype), elements])
+    return taken_from(with_zero(gathered(elements, numbers, len(places))), template, form)
 
 
 def matrix_product(one: Any, other: Any) -> TrackedMatrix:
@@ -863,7 +784,7 @@ def matrix_product(one: Any, other: Any) -> TrackedMatrix:
     shape = (*one.shape[:-1], *other.shape[1:])
     if len(one.shape) < 2 or len(other.shape) < 2:
         raise NoRuleError("Sparse arrays of one axis have no product. Fix: .toarray() of one.")
-    form, is_matrix = _class_after("__matmul__", _class_key(one), _class_key(other))
+    form, is_matrix = class_after("__matmul__", _class_key(one), _class_key(other))
     (x, (rows, inner)), (y, (outer, columns)) = elements_of(one), elements_of(other)
     order = np.argsort(outer, kind="stable")
     first = np.searchsorted(outer[order], inner, side="left")
@@ -881,7 +802,7 @@ def _structure(matrix: Any) -> Any:
 
 def _as_scipys(found: TrackedMatrix, name: str, *operands: Any) -> TrackedMatrix:
     """Bring a result to the format that SciPy's method of this name has for such operands."""
-    return found.asformat(_class_after(name, *map(_class_key, operands))[0])
+    return found.asformat(class_after(name, *map(_class_key, operands))[0])
 
 
 def _class_key(operand: Any) -> Any:
@@ -889,37 +810,6 @@ def _class_key(operand: Any) -> Any:
     if is_sparse(operand):
         return operand.format, isinstance(_structure(operand), scipy.sparse.spmatrix)
     return None if np.ndim(plain(operand)) else operand
-
-
-@functools.cache
-def _class_after(name: str, *operands: Any) -> tuple[str, bool]:
-    """Return the format of what a method of SciPy returns, and if that is a matrix of SciPy."""
-    ones = np.ones((2, 2))
-    first, *rest = [
-        getattr(scipy.sparse, f"{one[0]}_{'matrix' if one[1] else 'array'}")(ones)
-        if isinstance(one, TUPLE)
-        else ones
-        if one is None
-        else one
-        for one in operands
-    ]
-    found: Any = getattr(first, name)
-    found = found(*rest) if callable(found) else found
-    return found.format, isinstance(found, scipy.sparse.spmatrix)
-
-
-def _class_of(matrix: Any, form: str) -> Any:
-    """Return SciPy's class of matrices, or of arrays as this one is, in a format."""
-    kind = "matrix" if isinstance(matrix, scipy.sparse.spmatrix) else "array"
-    return getattr(scipy.sparse, f"{form}_{kind}")
-
-
-def gathered(values: Any, at: Any, count: int) -> Any:
-    """Add values up at their places in a vector, or in the rows of a matrix."""
-    size = len(at)
-    ones = np.ones(size, np.zeros(0, values.dtype).real.dtype)
-    gather = scipy.sparse.csr_array((ones, (at, np.arange(size))), (count, size))
-    return product(gather, values)
 
 
 def values_of(value: Any) -> Any:

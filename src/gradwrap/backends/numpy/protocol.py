@@ -21,6 +21,7 @@ from gradwrap.backends.numpy.functions.table import (
     scalar,
 )
 from gradwrap.backends.numpy.remedies import WHOLE
+from gradwrap.core.array.adapted import made_of_python
 from gradwrap.core.array.objects import with_instances
 from gradwrap.core.array.protocol import ELSEWHERE
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, key_with_batches, unwrapped_key
@@ -44,6 +45,8 @@ def call_ufunc(
     operands = inputs if method != "at" else (inputs[0], *inputs[2:])
     if any(cls._is_foreign(value) for value in operands):
         return with_instances(getattr(ufunc, method), inputs, **kwargs)
+    if method == "__call__" and id(ufunc) in made_of_python and is_recorded(inputs):
+        return made_of_python[id(ufunc)][1](*inputs, **kwargs)
     out = kwargs.get("out")
     if method == "at":
         if isinstance(inputs[0], AnyWrapper) or is_recorded(inputs):

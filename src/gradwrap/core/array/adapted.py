@@ -27,6 +27,8 @@ made_text: ContextVar[tuple[str, int] | None] = ContextVar("gradwrap_text", defa
 """The module and the line that last made text of a tracked value."""
 subclass_views: list[Any] = []
 """The function that makes an instance of a subclass of NumPy's arrays with a variable in it."""
+made_of_python: dict[int, tuple[Any, Any]] = {}
+"""By id: ufuncs that a compiler has made of Python functions, and what runs these functions."""
 rounding: ContextVar[str] = ContextVar("gradwrap_rounding", default="zero")
 """The derivative of numbers that adapted code rounds to decimals: that of x if "through"."""
 rounded_at: ContextVar[str] = ContextVar("gradwrap_rounded", default="")
@@ -56,6 +58,16 @@ def adapted_caller(depth: int = 2) -> FrameType | None:
 def current_frame(depth: int) -> FrameType:
     """Return the frame `depth` calls above the calling function."""
     return sys._getframe(depth + 1)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+
+
+def converting_caller() -> FrameType | None:
+    """Return the frame that converts a value to numbers, in adapted code or in what that calls."""
+    found = adapted_caller(3)
+    if found is not None or plain_made.get() is None:
+        return found
+    frame = current_frame(2)
+    is_ours = frame.f_globals.get("__name__", "").startswith("gradwrap.")
+    return None if is_ours else frame
 
 
 def one_element(variable: Any, places: tuple[Any, ...]) -> Any:

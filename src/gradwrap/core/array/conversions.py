@@ -7,6 +7,7 @@ from typing import Any
 
 from gradwrap.core.array.adapted import (
     adapted_caller,
+    converting_caller,
     formats_text,
     makes_json,
     nested,
@@ -40,9 +41,9 @@ class Conversions:
     def item(self, *index: Any) -> Any:
         """Return one element, by default the only one, as a Python number outside the graph.
 
-        In adapted code it stays in the graph, but not in a JSON text.
+        In adapted code, and in what it calls, it stays in the graph, but not in a JSON text.
         """
-        if (frame := adapted_caller()) is not None and not makes_json(self, frame):
+        if (frame := converting_caller()) is not None and not makes_json(self, frame):
             return one_element(self, index)
         if index:
             array: Any = self
@@ -62,9 +63,9 @@ class Conversions:
     def tolist(self) -> Any:
         """Return the elements as nested lists of Python numbers, outside of the graph.
 
-        In adapted code they stay in it, but not in a JSON text.
+        In adapted code, and in what it calls, they stay in it, but not in a JSON text.
         """
-        if (frame := adapted_caller()) is not None and not makes_json(self, frame):
+        if (frame := converting_caller()) is not None and not makes_json(self, frame):
             return nested(self)
         return native(self).tolist()
 

@@ -104,7 +104,9 @@ class BoundOp(NodeOp):
 
     def linked(self, result: Any, arrays: Sequence[Any], statics: tuple[Any, ...]) -> Any:
         """Return the result; if it is a view, link it to its source, so that writes reach both."""
-        link = getattr(type_of(arrays[0]), "_linked", None)
+        kind = type_of(result)  # of a key that `vmap` maps over, it is a batch
+        kind = kind if getattr(kind, "_is_batched", False) else type_of(arrays[0])
+        link = getattr(kind, "_linked", None)
         source = arrays if self.rule.variadic else arrays[0]
         return result if link is None else link(result, source, self, statics)
 

@@ -19,30 +19,32 @@ from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import are_plain, holds_variable
+from gradwrap.scipy.changed_matrices import become_tracked
 from gradwrap.scipy.classes import Class, meta_of
 from gradwrap.scipy.dispatching import Composed, scipys
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Adjoint, OfColumns, product
+from gradwrap.scipy.numbered_matrices import (
+    BASES,
+    BUILDING,
+    FORMS,
+    gathered,
+    positions_of,
+    with_data,
+)
 from gradwrap.scipy.operators import matrix_of, operator_of
 from gradwrap.scipy.products import parts_of
 from gradwrap.scipy.rules.matrices import like_columns
 from gradwrap.scipy.solving import as_array, as_dense, attached, data_of, is_tracer, plain
 from gradwrap.scipy.table import Row, register
 from gradwrap.scipy.tracked_matrix import (
-    BASES,
-    BUILDING,
-    FORMS,
     TrackedMatrix,
     assembled,
-    become_tracked,
     canonical,
     elements_of,
-    gathered,
-    positions_of,
     taken_from,
     tracked,
     values_of,
-    with_data,
 )
 from gradwrap.transforms.implicit import custom_linear_solve
 

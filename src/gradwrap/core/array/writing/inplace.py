@@ -168,7 +168,8 @@ def _check_not_read_only(variable: Any) -> None:
     if not is_batch(lowest) and not lowest._backend.is_writeable(lowest._value):
         raise InPlaceError(
             "assignment destination is read-only, as in NumPy: its elements share their memory, or "
-            "its owner has said so. Fix: write to a .copy()."
+            "its owner has said so, as a table of pandas does. Fix: write to a .copy(), or to the "
+            "table by .loc or .iloc."
         )
 
 
