@@ -3,9 +3,10 @@
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
 `later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth`, `eleventh`, `twelfth`,
 `thirteenth`, `fourteenth`, `fifteenth`, `sixteenth`, `seventeenth`, `eighteenth` and
-`nineteenth`, which need the extras `wild`, `wild-fresh` and so on to `wild-nineteenth`. `--write` enters the table in
-docs/public-packages.md; `--cost` measures what it costs that a package is adapted, and what
-gradients cost; `--compiled` compares compiled gradients with eager ones at other arguments.
+`nineteenth`, which need the extras `wild`, `wild-fresh` and so on to `wild-nineteenth`. `--write`
+enters the table in docs/public-packages.md; `--cost` measures what it costs that a package is
+adapted, and what gradients cost; `--compiled` compares compiled gradients with eager ones at other
+arguments.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ def geodesiq() -> Iterator[Case]:
         def energies(x: Any, z: Any) -> Any:
             return np.array([[z, x], [x, -z]])
 
-        def slopes(x: Any, z: Any) -> Any:
+        def slopes(**_: Any) -> Any:
             return np.array([[1, 0], [0, -1]])
 
         model = m.ControlModel(energies, slopes)
