@@ -229,7 +229,8 @@ def hecalib() -> Iterator[Case]:
         return values
 
     arm = np.random.default_rng(19).normal(size=(4, 6))
-    start = [*np.vstack([arm, 0.97 * arm + 0.05 * np.cos(np.arange(24.0)).reshape(4, 6)]).ravel()]
+    poses: Any = np.vstack([arm, 0.97 * arm + 0.05 * np.cos(np.arange(24.0)).reshape(4, 6)]).ravel()
+    start: list[float] = [float(v) for v in poses]
     yield "Cal_Park", calibrated("Cal_Park"), start
     yield "Cal_Chou", calibrated("Cal_Chou"), start
     yield "Cal_Li", calibrated("Cal_Li"), start
@@ -355,9 +356,14 @@ def voltops() -> Iterator[Case]:
 @package("fluxfootprints", "flux footprints")
 def fluxfootprints() -> Iterator[Case]:
     m = module("fluxfootprints.ep_footprint")
+    names = ["peak", "offset", "x10", "x30", "x50", "x70", "x80", "x90"]
 
     def of(function: str) -> Callable[[Any], Any]:
-        return lambda x: list(vars(getattr(m, function)(*x)).values())
+        def values(x: Any) -> Any:
+            found = getattr(m, function)(*x)
+            return [getattr(found, name) for name in names]
+
+        return values
 
     yield "kljun_04", of("kljun_04"), [0.4, 0.3, -0.1, 3.0, 0.3, 0.05]
     yield "kormann_meixner_01", of("kormann_meixner_01"), [0.3, -0.1, 2.5, 3.0, 0.3]

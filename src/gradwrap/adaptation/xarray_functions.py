@@ -93,7 +93,7 @@ def _as_an_array(theirs: Any) -> Any:
 
     @functools.wraps(theirs)
     def converted(self: Any, *args: Any, **kwargs: Any) -> Any:
-        data = getattr(self, "variable", self)._data  # noqa: SLF001
+        data = getattr(getattr(self, "variable", self), "_data", None)
         is_given = isinstance(data, AnyWrapper) and _is_asked_by_adapted_code()
         return data if is_given else theirs(self, *args, **kwargs)
 
