@@ -3,7 +3,8 @@
 Each cell is the CPU time of this tree over that of another checkout: processes of both run in
 turns, and the least time counts. The time of the C compiler, another process, is not in it. The
 function is compiled anew for each call; the first time in a process also imports modules, and is
-shown by itself.
+shown by itself. Programs with long loops, those of `benchmarks.programs` in loops, are measured if
+`--only` names them.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 from time import process_time
@@ -22,11 +24,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .__main__ import SEED
+from .programs import IN_PLACE, PROGRAMS
+from .programs.long import PROGRAMS as LONG
 from .report import milliseconds, number, table
+from .workloads import Workload
 
 HERE = Path(__file__).parents[1]
 ENGINES = ("numpy", "c")
-ROUNDS, CALLS = 5, 12
+ROUNDS, CALLS, TURNS = 5, 12, (1_000, 100_000)
 LINALG: Any = np.linalg
 Times: TypeAlias = dict[str, float]
 
@@ -71,15 +76,29 @@ def programs() -> list[tuple[str, Callable[..., Any], tuple[Any, ...]]]:
     ]
 
 
+def long_programs() -> dict[str, Workload]:
+    """Return programs with loops, by name."""
+    given = [*PROGRAMS, *IN_PLACE, *(one.workload(n) for one in LONG for n in TURNS)]
+    return {one.name: one for one in given}
+
+
 def measured(name: str, engine: str, calls: int) -> tuple[float, float]:
     """Return the seconds of the first call in this process, and the least of later first calls."""
     import gradwrap as gw
 
-    function, args = next((fun, args) for known, fun, args in programs() if known == name)
-    gw.grad(function)(*args)
+    argnums: int | tuple[int, ...] = 0
+    chosen = [(fun, args) for known, fun, args in programs() if known == name]
+    if chosen:
+        ((function, args),) = chosen
+        gw.grad(function)(*args)
+    else:
+        one = long_programs()[name]
+        function, argnums = partial(one.fun, np), one.argnums
+        args = one.data(np.random.default_rng(SEED))
+        gw.compile(gw.grad(tanhs), engine=engine)(np.ones(3))  # imports are not counted
     times: list[float] = []
     for _ in range(calls):
-        compiled = gw.compile(gw.grad(function), engine=engine)
+        compiled = gw.compile(gw.grad(function, argnums), engine=engine)
         start = process_time()
         compiled(*args)
         times.append(process_time() - start)
@@ -105,13 +124,17 @@ def in_a_process(
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the table."""
     names = [name for name, _, _ in programs()]
+    others = [name for name in long_programs() if name not in names]
     parser = argparse.ArgumentParser(prog="python -m benchmarks.first_calls", description=__doc__)
     parser.add_argument("checkout", type=Path, help="the tree to compare with")
-    parser.add_argument("--only", metavar="NAME", nargs="+", default=names, choices=names)
+    parser.add_argument("--only", metavar="NAME", nargs="+", default=names)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--calls", type=int, default=CALLS, help="the calls in each process")
     parser.add_argument("--one", metavar="ENGINE", help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
+    unknown = {*options.only}.difference(names, others)
+    if unknown:
+        parser.error(f"no program is named {min(unknown)}; there are {', '.join(names + others)}")
     if options.one:
         print(json.dumps(measured(options.only[0], options.one, options.calls)))
         return 0

@@ -61,8 +61,17 @@ def test_a_long_recurrence_is_extrapolated() -> None:
     assert made.check(x)
 
 
+def swept(x: Any) -> Any:
+    y = gnp.zeros(len(x))
+    for _ in range(6):
+        for i in range(1, len(x)):
+            y[i] = 0.5 * (y[i - 1] + y[i]) + x[i]
+    return np.mean(y * y)
+
+
+@pytest.mark.parametrize(("function", "given"), [(recurrence, x), (swept, x[:60])])
 def test_a_trace_ends_when_its_first_turns_tell_that_it_is_too_long(
-    monkeypatch: pytest.MonkeyPatch,
+    function: Callable[..., Any], given: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tapes: list[Tape] = []
 
@@ -71,7 +80,7 @@ def test_a_trace_ends_when_its_first_turns_tell_that_it_is_too_long(
         return tapes[-1]
 
     monkeypatch.setattr("gradwrap.compiler.calls.entry.Tape", noted)
-    compiled(recurrence, x)
+    compiled(function, given)
     (tape,) = tapes
     assert tape.is_too_long
     assert 0 < len(tape.instrs) < 40

@@ -137,6 +137,16 @@ SCIPYS = """
         A, M, _, b = make_system(matrix(x), None, None, B)
         return np.sum((A * b) * M.matvec(b)) + np.sum(A.rmatvec(b) * x)
 
+    def of_a_tracked_system(x):  # whose right-hand side and start are tracked, too
+        A, M, start, b = make_system(matrix(x), None, x**2, B * x[0])
+        residual = b - A * start
+        steps = [np.sum(residual**2)]
+        for _ in range(3):
+            start = start + 0.1 * M.matvec(residual)
+            residual = b - A.matvec(start)
+            steps.append(np.sum(residual**2))
+        return np.sum(start * B) + sum(steps)
+
     def at_given_times(x):
         asked = np.linspace(0.0, 1.0, 5)
         options = {"t_eval": asked, "rtol": 1e-9, "atol": 1e-9}

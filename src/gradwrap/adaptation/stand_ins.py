@@ -33,6 +33,7 @@ from gradwrap.adaptation.matrices import matrices
 from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule
 from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of, unheld
 from gradwrap.adaptation.readers import READERS, readers_of, readers_of_numpy
+from gradwrap.adaptation.scipy_helpers import helper
 from gradwrap.adaptation.shadows import shadow, shadowing
 from gradwrap.adaptation.statistics_names import Normal, statistics_functions
 from gradwrap.adaptation.structured import records
@@ -258,7 +259,11 @@ def _of_scipy(value: Any) -> Any:
     if not isinstance(name, str) or _library(name) != "scipy":
         return None
     dispatcher = _scipy_dispatcher()
-    return None if dispatcher is None else dispatcher(value)
+    found = None if dispatcher is None else dispatcher(value)
+    if found is None and type_of(value) is FunctionType:
+        made = helper(value, stand_in_of)
+        return None if made is None else _enter(value, made)
+    return found
 
 
 def _of_linalg(function: Any) -> Any:

@@ -25,7 +25,8 @@ from gradwrap.compiler.engines.libraries import is_array, on_host
 from gradwrap.compiler.engines.numpy.engine import Source
 from gradwrap.compiler.engines.register import Executable, engine_named
 from gradwrap.compiler.engines.threads import checked, usable
-from gradwrap.compiler.ir.program import OPAQUE, Instr, Missed, Program
+from gradwrap.compiler.ir.operations import OPAQUE
+from gradwrap.compiler.ir.program import Instr, Missed, Program
 from gradwrap.compiler.ir.verify import is_checking
 from gradwrap.compiler.rolling.checkpoints import DEFAULT
 from gradwrap.compiler.tracing.surroundings.find import Surroundings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from fractions import Fraction
 from itertools import chain, combinations_with_replacement
-from math import prod
+from math import lcm, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,13 +104,6 @@ class Fit:
             away = [x - b for x, b in zip(point, base, strict=True)]
             return away[0] * (away[1] if len(away) > 1 else point[0] - others[0][0])
 
-        def at(point: Sequence[int]) -> int:
-            terms = (s * (x - b) for s, x, b in zip(slopes, point, base, strict=True))
-            found = column[0] + sum(terms, bend * bent(point))
-            if found.denominator != 1:
-                raise Declined(f"an integer would be {found}")
-            return int(found)
-
         bend = Fraction(0)
         if missed:
             product = self._product(column)
@@ -119,6 +112,20 @@ class Fit:
             if len(base) > 2:
                 raise Declined(f"integers are not linear: {column} at {self._points}")
             bend = missed / bent(others[-1])
+        whole = lcm(bend.denominator, *[slope.denominator for slope in slopes])
+        parts = (Fraction(column[0]), bend, *slopes)
+        first, curve, *steps = [int(whole * one) for one in parts]
+        if not (curve or any(steps)):
+            return lambda _: int(column[0])
+
+        def at(point: Sequence[int]) -> int:
+            found = first + (curve and curve * bent(point))
+            for step, x, b in zip(steps, point, base, strict=True):
+                found += step * (x - b)
+            if found % whole:
+                raise Declined(f"an integer would be {Fraction(found, whole)}")
+            return found // whole
+
         return at
 
     def _line(self, column: tuple[int, ...]) -> tuple[list[Fraction], Fraction]:

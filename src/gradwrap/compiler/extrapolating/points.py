@@ -39,7 +39,7 @@ from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.tracing.noting import noted
 from gradwrap.compiler.tracing.run import Traced, trace
 from gradwrap.compiler.tracing.tape import MOST as LONGEST_TRACE
-from gradwrap.compiler.tracing.tape import TooLong, shares
+from gradwrap.compiler.tracing.tape import Tape, TooLong, shares
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.tree import unflatten
 
@@ -175,10 +175,12 @@ class Budget:
         """
         most = min(self.most, self.left)
         try:
+            tape = Tape(subject.library, None, most)
+            tape.keeps = False
             traced = trace(
                 *(subject.function, leaves, subject.treedef, subject.given, around),
                 subject.library,
-                most=most,
+                tape=tape,
             )
         except TooLong as error:
             self.left -= most
@@ -507,13 +509,16 @@ def extrapolated(subject: Subject, compared: Callable[[Family], None]) -> tuple[
     reasons: list[str] = []
     if not can_follow():
         return None, "other tools use all of sys.monitoring, so branches cannot be followed"
-    sizes = _seen(subject)
+    sizes, period = _seen(subject)
     if sizes is not None and sizes.longest < SHORTEST:
         return None, "no length is long"
     budget = Budget()
     known: dict[tuple[int, int], list[list[int]]] = {}
+    if sizes is not None and sizes.is_like(LIMIT):
+        known[LIMIT, NEAR] = _possible(sizes, _lengths_of(subject), LIMIT, NEAR)
+        reasons += sizes.varying
     nests = (NESTS,) if sizes is not None and sizes.varying else ()
-    for lengths in (*nests, *_repeating(subject), *LENGTHS):
+    for lengths in (*nests, *_repeating(period), *LENGTHS):
         if lengths is LENGTHS[-1] and budget.is_short:
             break
         budget.most = MOST_NESTED if lengths[0].nested or lengths[0].nests else MOST
@@ -532,34 +537,40 @@ def extrapolated(subject: Subject, compared: Callable[[Family], None]) -> tuple[
     return None, "; ".join(dict.fromkeys(reasons)) or "no length is long"
 
 
-def _repeating(subject: Subject) -> Iterator[tuple[Lengths, ...]]:
+def _repeating(period: int) -> Iterator[tuple[Lengths, ...]]:
     """Yield lengths for the period after which the turns of loops repeat, if it is not short."""
-    sizes = Sizes()
-    lengths = _lengths_of(subject)
-    for length in lengths:
-        sizes.of(length)
-    sizes.recorder = recorder = Recorder(sizes.short, ENOUGH)
-    around = Shortened(subject.surroundings, sizes, cuts=True)
-    with suppress(Declined):
-        run(subject, [sizes.cut(leaf) for leaf in subject.leaves], around)
-    period = recorder.record.period
     if 2 < period <= LONGEST:
         near = max(NEAR, period)
         least = PERIODS * period
         yield (Lengths(least, period, cuts=BOTH, longest=1500, several=True, near=near),)
 
 
-def _seen(subject: Subject) -> Sizes | None:
-    """Return the lengths that a run with short loops meets; None if it raises an error."""
-    sizes = Sizes(NESTS[0].limit)
+def _seen(subject: Subject) -> tuple[Sizes | None, int]:
+    """Return the lengths that a run with short loops meets; None if it raises an error.
+
+    The second result is the period after which what divides an index repeats itself.
+    """
+    sizes = Sizes(NESTS[0].limit, first=LIMIT // 2)
+    recorder = Recorder(sizes.short, ENOUGH)
+    try:
+        _meet(subject, sizes, recorder)
+    except Declined:  # it may refuse numbers that note how they were computed
+        sizes = Sizes(NESTS[0].limit)
+        try:
+            _meet(subject, sizes)
+        except Declined:
+            return None, recorder.record.period
+    return sizes, recorder.record.period
+
+
+def _meet(subject: Subject, sizes: Sizes, recorder: Recorder | None = None) -> None:
+    """Run the function with short loops and arrays; enter the lengths that it meets."""
     for length in _lengths_of(subject):
         sizes.of(length)
-    try:
-        around = Shortened(subject.surroundings, sizes, cuts=True)
-        run(subject, [sizes.cut(leaf) for leaf in subject.leaves], around)
-    except Declined:
-        return None
-    return sizes
+    sizes.in_ranges.clear()
+    sizes.recorder = recorder
+    around = Shortened(subject.surroundings, sizes, cuts=True)
+    run(subject, [sizes.cut(leaf) for leaf in subject.leaves], around)
 
 
 def _lengths_of(subject: Subject) -> list[int]:
@@ -619,19 +630,14 @@ def _parameters(
     subject: Subject, limit: int, near: int, reasons: list[str], budget: Budget
 ) -> list[list[int]]:
     """Return the long lengths that may be parameters: those of ranges, and also those of arrays."""
-    lengths = _lengths_of(subject)
     for cuts in (True, False):  # a trace of short arrays is fast, but may raise an error
         sizes = Sizes(limit, near)
-        around = Shortened(subject.surroundings, sizes, cuts=cuts)
-        for length in lengths if cuts else ():
-            sizes.of(length)
-        sizes.in_ranges.clear()
         try:
-            leaves = [sizes.cut(leaf) for leaf in subject.leaves] if cuts else subject.leaves
             if cuts:
-                run(subject, leaves, around)
+                _meet(subject, sizes)
             else:
-                budget.traced(subject, leaves, around)
+                around = Shortened(subject.surroundings, sizes, cuts=False)
+                budget.traced(subject, subject.leaves, around)
             break
         except Declined as why:
             if isinstance(why, TooMany):
@@ -639,6 +645,11 @@ def _parameters(
             reasons.append(str(why))
         finally:
             reasons += sizes.varying
+    return _possible(sizes, _lengths_of(subject), limit, near)
+
+
+def _possible(sizes: Sizes, lengths: Sequence[int], limit: int, near: int) -> list[list[int]]:
+    """Return the long lengths that may be parameters, given those that a run has met."""
     found = [[*dict.fromkeys(sizes.in_ranges)]] if sizes.in_ranges else []
     both = sizes_of([*sizes.in_ranges, *lengths], limit, near).actual
     integers = [] if found or both else [*sizes.actual]  # lengths of arrays that the function makes

@@ -82,9 +82,11 @@ def further(length: int, step: int, count: int) -> int:
 class Sizes:
     """The parameters: long lengths, and the short ones that replace them."""
 
-    def __init__(self, limit: int = LIMIT, near: int = NEAR) -> None:
+    def __init__(self, limit: int = LIMIT, near: int = NEAR, first: int = 0) -> None:
         self._limit = limit
         """The greatest length that stays as it is."""
+        self._first = first or limit // 2
+        """The first short length."""
         self._near = near
         """Lengths that differ by at most so much share a parameter."""
         self.actual: list[int] = []
@@ -115,7 +117,7 @@ class Sizes:
         if not self.is_open:
             return length
         self.actual.append(length)
-        self.short.append(self._limit // 2 + BETWEEN * (len(self.short) % 3))
+        self.short.append(self._first + BETWEEN * (len(self.short) % 3))
         return self.short[-1]
 
     def actual_of(self, bound: int) -> int:
@@ -123,6 +125,10 @@ class Sizes:
         self.of(bound)
         pairs = [*zip(self.actual, self.short, strict=True), *((n, n) for n in self.actual)]
         return next((n for n, near in pairs if abs(abs(bound) - near) <= self._near), 0)
+
+    def is_like(self, limit: int) -> bool:
+        """Tell if the lengths met are what they are with another greatest length that stays."""
+        return self._first == limit // 2 and all(n > limit + self._near for n in self.actual)
 
     def close(self, base: int, step: int, between: int) -> tuple[int, ...]:
         """Choose the shortest lengths, ordered as the actual ones; refuse further parameters."""
@@ -252,6 +258,9 @@ class Foreseeing:
         self._part: int = part
         """The operations of a trace, by those until its loops end."""
         self._are_few: bool = True
+        self._around: list[tuple[int, int]] = []
+        """By loop around the present code: the operations before its present turn, and the turns
+        after it; 0 if it has more turns, which tell it themselves."""
         self.replaces: bool = True
         self.sets_errors: bool = surroundings.sets_errors
         self.tells_same: bool = surroundings.tells_same
@@ -268,17 +277,25 @@ class Foreseeing:
     def _watched(self, turns: range) -> Iterator[int]:
         self.is_used = True
         instrs, start = self._tape.instrs, len(self._tape.instrs)
-        is_short = len(turns) <= SHORT
-        self._are_few &= len(turns) <= FEW
+        count, depth = len(turns), len(self._around)
+        is_short = count <= SHORT
+        self._are_few &= count <= FEW
         most = self._most * (LONGER if self._are_few else 1)
-        for number, turn in enumerate(turns):
-            if number > NEAR and not is_short:
-                more = (len(instrs) - start) * len(turns)
-                if more > (most // self._part - start) * number:
-                    raise self._tape.too_long()
-                if self._are_few:
-                    self._tape.most = most
-            yield turn
+        try:
+            for number, turn in enumerate(turns):
+                if number > NEAR and not is_short:
+                    end = start + (len(instrs) - start) * count // number
+                    for begun, left in reversed(self._around[:depth]):
+                        end += (end - begun) * left
+                    if end > most // self._part:
+                        raise self._tape.too_long()
+                    if self._are_few:
+                        self._tape.most = most
+                left = count - number - 1 if is_short else 0
+                self._around[depth:] = [(len(instrs), left)]
+                yield turn
+        finally:
+            del self._around[depth:]
 
 
 class Shortened:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import groupby
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.extrapolating.sizes import Declined
@@ -67,9 +68,11 @@ class Walk:
 
     def _define(self, index: int) -> None:
         value: Value = self._values[index]
-        self.skeleton.append((self._number(index), len(value.shape), value._replace(shape=())))
-        shape = tuple(self._change(INTEGER, length) for length in value.shape)
-        self._values[index] = value._replace(shape=shape)
+        self.skeleton.append((self._number(index), len(value.shape), value[1:]))
+        if value.shape:
+            shape = tuple([self._change(INTEGER, length) for length in value.shape])
+            if shape != value.shape:
+                self._values[index] = value._replace(shape=shape)
 
     def _constant(self, index: int, constant: Constant) -> Constant:
         self.skeleton.append((constant.by_reference, constant.name))
@@ -84,7 +87,8 @@ class Walk:
         self.skeleton.append((step.name, step.fn, step.views, step.copied, step.line))
         args, kw = self._nest(step.args), self._nest(step.kw)
         self._define(step.out)
-        return replace(step.on(args), kw=kw)
+        is_same = args is step.args and kw is step.kw
+        return step if is_same else step.on(args, kw=kw)
 
     def _loop(self, loop: Loop) -> Loop:
         self.skeleton.append((len(loop.body), len(loop.carries), len(loop.reads)))
@@ -107,13 +111,17 @@ class Walk:
         return Loop(turns, body, carries, reads, dict(loop.stacks), dict(loop.finals), count)
 
     def _nest(self, nest: Any) -> Any:
+        """Return a nest with its numbers changed; the nest itself if none of them differs."""
         if isinstance(nest, (TUPLE, LIST)):
             self.skeleton.append((type_of(nest), len(nest)))
-            return type_of(nest)([self._nest(part) for part in nest])
+            parts = [self._nest(part) for part in nest]
+            return nest if all(map(is_, parts, nest)) else type_of(nest)(parts)
+        if not isinstance(nest, SLICE):
+            return self._leaf(nest)
         made = mapped(nest, self._leaf)
-        if isinstance(nest, SLICE) and _goes_to_the_first(nest, made):
-            return slice(made.start, None, made.step)
-        return made
+        if made == nest:
+            return nest
+        return slice(made.start, None, made.step) if _goes_to_the_first(nest, made) else made
 
     def _leaf(self, leaf: Any) -> Any:
         kind = type_of(leaf)
@@ -121,7 +129,11 @@ class Walk:
             index: int = leaf.index
             self.skeleton.append(self._number(index))
             return leaf
-        what = INTEGER if kind is int else FLOAT if kind is float else ""
+        if kind is int:
+            self.skeleton.append(kind)
+            number: int = self._change(INTEGER, leaf)
+            return leaf if number == leaf else int(number)
+        what = FLOAT if kind is float else ""
         if isinstance(leaf, NUMBER):
             what = {"i": INTEGER, "u": INTEGER, "f": FLOAT}.get(leaf.dtype.kind, "")
         if not what:

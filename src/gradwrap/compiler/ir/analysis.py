@@ -35,11 +35,21 @@ class Liveness(NamedTuple):
 
 def liveness(program: Program) -> Liveness:
     """Return the values that are live at the beginning of each block and after its body."""
-    found = Liveness({}, {})
-    for block in reversed(list(program.blocks())):
-        found.after[id(block)] = live = needed_after(block, found.before)
-        found.before[id(block)] = live_before(block.body, live)
+    found = Liveness({}, live_after(program))
+    for block in program.blocks():
+        found.before[id(block)] = live_before(block.body, found.after[id(block)])
     return found
+
+
+def live_after(program: Program) -> dict[int, set[int]]:
+    """Return the values that are live after the body of each block, by its identity."""
+    after: dict[int, set[int]] = {}
+    before: dict[int, set[int]] = {}
+    for block in reversed(list(program.blocks())):
+        after[id(block)] = live = needed_after(block, before)
+        if block is not program.root:
+            before[id(block)] = live_before(block.body, live)
+    return after
 
 
 def needed_after(block: Block, before: dict[int, set[int]]) -> set[int]:

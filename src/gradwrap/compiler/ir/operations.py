@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+OPAQUE = "opaque."
+"""The names of functions that source cannot name begin with it, such as `opaque.f`."""
+
+
 class Kind(Enum):
     """The way an operation uses its arguments."""
 
@@ -135,8 +139,12 @@ class Operation:
     has_key: bool = field(init=False, default=False)
     """Whether the second argument is a key of the first."""
 
+    is_opaque: bool = field(init=False, default=False)
+    """Whether source cannot name the function."""
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "has_key", self.kind in (Kind.READ, Kind.WRITE))
+        object.__setattr__(self, "is_opaque", self.name.startswith(OPAQUE))
 
 
 class _Operations(dict[str, Operation]):

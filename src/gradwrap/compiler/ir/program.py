@@ -134,10 +134,6 @@ class Value(NamedTuple):
     order: str = "C"
 
 
-OPAQUE = "opaque."
-"""The names of functions that source cannot name begin with it, such as `opaque.f`."""
-
-
 @dataclass(slots=True)
 class Instr:
     """One operation, `out = fn(*args, **kw)`; see the module's docstring. It never changes."""
@@ -165,7 +161,7 @@ class Instr:
         self.op = OPERATIONS[self.name]
         found: list[int] = []
         self.reads = found
-        for part in reversed(self.args):
+        for part in self.args[::-1]:
             kind = type_of(part)
             if kind is Ref:
                 found.append(part.index)
@@ -200,7 +196,7 @@ class Instr:
     @property
     def is_opaque(self) -> bool:
         """Tell if source cannot name the function."""
-        return self.name.startswith(OPAQUE)
+        return self.op.is_opaque
 
     @property
     def performed(self) -> Any:
@@ -209,7 +205,7 @@ class Instr:
         It is the name, or the function if source cannot name it: two such functions may hold
         different objects, such as sparse matrices.
         """
-        return self.fn if self.is_opaque else self.name
+        return self.fn if self.op.is_opaque else self.name
 
     @property
     def form_may_vary(self) -> bool:

@@ -73,7 +73,10 @@ class Folding:
                 and _same_but_order(value, base)
             ):
                 return instr.on(args[:1], fn=quicker)
-        if not (self.numbers or self.broadcasts) or not isinstance(instr.fn, UFUNC) or instr.kw:
+        reads = instr.reads
+        if self.numbers.keys().isdisjoint(reads) and self.broadcasts.keys().isdisjoint(reads):
+            return instr
+        if not isinstance(instr.fn, UFUNC) or instr.kw:
             return instr
         folded = self.folded(instr) if op.folds and value.is_ndarray else None
         if folded is not None:

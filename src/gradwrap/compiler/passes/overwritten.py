@@ -33,24 +33,28 @@ def remove_overwritten(program: Program) -> None:
                 for index in step.reads:
                     if index in arrays:
                         readers.setdefault(index, []).append(step)
-        later: dict[int, set[tuple[Any, ...]]] = {}
-        """By version of an array: the places that later steps overwrite before they read them."""
+        later: dict[int, dict[tuple[Any, ...], int]] = {}
+        """By version of an array: the places that later steps overwrite before they read them.
+
+        The number of their integers is beside them; it is 0 for those that are slices.
+        """
         instead: dict[int, Ref] = {}
         """By result of a write that is left out: the array as it was before."""
         for step in reversed(body):
             if not isinstance(step, Instr) or step.op.kind is not Kind.WRITE:
                 continue
             target, key = step.args[:2]
-            covered = later.pop(step.out, set[tuple[Any, ...]]())
+            covered = later.pop(step.out, dict[tuple[Any, ...], int]())
             if type(target) is not Ref:
                 continue
             shape = program.values[target.index].shape
-            place = (place_of(key, shape) or (token(key),)) if is_fixed(key) else None
-            if place is not None:
+            if is_fixed(key):
+                integers = place_of(key, shape)
+                place = integers or (token(key),)
                 if any(place[:count] in covered for count in range(1, len(place) + 1)):
                     instead[step.out] = target
                 elif step.op is SETITEM:
-                    covered.add(place)
+                    covered[place] = len(integers or ())
             if covered and len(readers[target.index]) == everywhere[target.index]:
                 if _survives(readers[target.index], step, shape, covered):
                     later[target.index] = covered
@@ -63,13 +67,13 @@ def _survives(
     readers: list[Instr],
     write: Instr,
     shape: tuple[int, ...],
-    covered: set[tuple[Any, ...]],
+    covered: dict[tuple[Any, ...], int],
 ) -> bool:
     """Tell if only the write reads the array before it, but for elements that are not covered.
 
     Elements that another step reads are taken out of `covered`.
     """
-    if any(type(number) is not int for one in covered for number in one):  # slices, which overlap
+    if 0 in covered.values():  # slices, which overlap
         return all(reader is write for reader in readers) and len(readers) == 1
     for reader in readers:
         if reader is write:
@@ -79,9 +83,9 @@ def _survives(
             place = place_of(reader.args[1], shape)
         if place is None:
             return False
-        if len({len(one) for one in covered} | {len(place)}) > 1:
+        if len({*covered.values(), len(place)}) > 1:
             return False
-        covered.discard(place)
+        covered.pop(place, None)
     return sum(reader is write for reader in readers) == 1
 
 

@@ -18,7 +18,6 @@ from gradwrap.compiler.ir.program import (
     Result,
     mapped,
     token,
-    used,
 )
 from gradwrap.compiler.passes.folding import Folding
 from gradwrap.compiler.passes.forwarding import Accesses
@@ -109,7 +108,7 @@ class _Walk:
             if kept is not None:
                 self.folding.enter(kept)
                 made.append(kept)
-                if self.parameters and not self.depth:
+                if kept.out in self.parameters and not self.depth:
                     self.read_parameters(kept.out, made, known)
         return made
 
@@ -142,7 +141,7 @@ class _Walk:
 
     def one(self, instr: Instr, known: dict[Any, int], handed_on: Collection[int]) -> Instr | None:
         """Return the instruction rewritten, or None if another value replaces its result."""
-        if self.instead and not self.instead.keys().isdisjoint(used(instr)):
+        if self.instead and not self.instead.keys().isdisjoint(instr.reads):
             args = mapped(instr.args, self.leaf)
             kw = mapped(instr.kw, self.leaf) if instr.kw else ()
             instr = Instr(instr.fn, instr.name, args, kw, instr.out, instr.views, instr.line)
@@ -172,12 +171,14 @@ class _Walk:
 
 def _key(instr: Instr) -> Any:
     """Return what two instructions have in common if their results are equal."""
-    tokens = token(instr.args)
-    if instr.op.commutes and len(instr.args) == 2:
-        mine, other = tokens[1:]
+    op = instr.op
+    tokens = [part.index if type(part) is Ref else token(part) for part in instr.args]
+    if op.commutes and len(tokens) == 2:
+        mine, other = tokens
         if type(mine) is not int or (type(other) is int and other < mine):
-            tokens = (TUPLE, other, mine)
-    return (instr.performed, tokens, token(instr.kw) if instr.kw else None)
+            tokens.reverse()
+    kw = token(instr.kw) if instr.kw else None
+    return (instr.fn if op.is_opaque else instr.name, kw, *tokens)
 
 
 def _has_integer_key(instr: Instr) -> bool:

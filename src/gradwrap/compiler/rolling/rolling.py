@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.ir.analysis import Liveness, liveness, looked_at
+from gradwrap.compiler.ir.analysis import live_after, looked_at
 from gradwrap.compiler.ir.operations import ITEM, Kind
 from gradwrap.compiler.ir.program import (
     UFUNC,
@@ -84,7 +84,8 @@ if TYPE_CHECKING:
 MOST_LENGTHS = 3
 DEPTH = 4
 """The greatest depth of nested loops."""
-GRAM = 12
+GRAM, FACTOR = 12, 0x9E3779B97F4A7C15
+"""The length of stretches that are compared, and the factor between the parts of their sums."""
 LONGEST = 2000
 """The longest period, in operations: a turn of a solver of Navier-Stokes equations has 1,000."""
 PERIODS = 12
@@ -144,7 +145,7 @@ class Roller(Rewriting):
         self.nested = nested
         self.several = several
         self.fewest: int = FEWER if nested else TURNS
-        self.live: Liveness = liveness(program)
+        self.live_after: dict[int, set[int]] = live_after(program)
         self.codes: dict[Any, int] = {}
         self.kinds: dict[Value, int] = {}
         self.flat: list[list[Any]] = []
@@ -163,7 +164,9 @@ class Roller(Rewriting):
         loops: list[Segment] = []
         if len(block.body) >= SHORTEST:
             body = with_operations(block.body, self.values)
-            self.instrs: list[Instr] = [normalised(instr, self.values) for instr in body]
+            self.instrs: list[Instr] = [
+                normalised(instr, self.values) if instr.op.has_key else instr for instr in body
+            ]
             loops = self._segments(block)
         if not loops:
             if not self.place:
@@ -191,20 +194,23 @@ class Roller(Rewriting):
         if block.result is not None:
             leaves = tuple(map(self.plain, block.result.leaves))
             block.result = Result(leaves, block.result.tree)
-        for index in sorted(self.live.after[id(block)].difference(looked_at(block))):
+        for index in sorted(self.live_after[id(block)].difference(looked_at(block))):
             self.plain(Ref(index))
         block.body = without_operations(self.body)
 
     def _prepare(self, block: Block) -> None:
-        self.flat = [[*leaves_of(instr.args), *leaves_of(instr.kw)] for instr in self.instrs]
+        self.flat = [
+            leaves_of(one.args) + leaves_of(one.kw) if one.kw else leaves_of(one.args)
+            for one in self.instrs
+        ]
         self.position: dict[int, int] = {instr.out: at for at, instr in enumerate(self.instrs)}
         self.uses: dict[int, list[int]] = {}
         for at, instr in enumerate(self.instrs):
-            for index in used(instr):
+            for index in instr.reads:
                 places = self.uses.setdefault(index, [])
                 if not places or places[-1] != at:
                     places.append(at)
-        for index in self.live.after[id(block)]:
+        for index in self.live_after[id(block)]:
             self.uses.setdefault(index, []).append(-1)
 
     def _straight(self, step: Instr | Loop) -> None:
@@ -283,39 +289,41 @@ class Roller(Rewriting):
 
     def _periods(self, codes: Any) -> list[int]:
         """Return the most common distances between equal short stretches."""
-        listed: list[int] = codes.tolist()
-        counted: Counter[int] = Counter()
-        last: dict[tuple[int, ...], int] = {}
-        for at in range(len(listed) - GRAM + 1):
-            gram = tuple(listed[at : at + GRAM])
-            before = last.get(gram)
-            if before is not None and at - before <= LONGEST:
-                counted[at - before] += 1
-            last[gram] = at
+        if len(codes) <= GRAM:
+            return []
+        # equal stretches have equal sums; those of others may be equal too, and are compared later
+        grams = np.lib.stride_tricks.sliding_window_view(codes.astype(np.uint64), GRAM)
+        sums = grams @ np.power(np.uint64(FACTOR), np.arange(GRAM, dtype=np.uint64))
+        order = np.argsort(sums, kind="stable")
+        is_next = sums[order[1:]] == sums[order[:-1]]
+        distances = np.diff(order)[is_next]
+        distances = distances[np.argsort(order[1:][is_next])]  # as they follow in the body
+        found: list[int] = distances[distances <= LONGEST].tolist()
         # short periods have grams of several turns
-        common = [period for period, _ in counted.most_common(PERIODS)]
+        common = [period for period, _ in Counter(found).most_common(PERIODS)]
         if self.nested:  # loops with few turns are less common than the turns of those around them
             common.sort()
         if self.several:  # a shorter period may be that of most turns, but not of all
             common.sort(reverse=True)
-        return [period for period in common if period * self.fewest <= len(listed)]
+        return [period for period in common if period * self.fewest <= len(codes)]
 
     def _code(self, instr: Instr) -> int:
         """Return a small number for an operation, the shapes and the dtypes of its operands."""
-        numeric = isinstance(instr.fn, (UFUNC, Nested)) or instr.op.is_power or instr.op.is_choice
-        keyed = instr.op.has_key
-        name: Any = instr.fn.key if isinstance(instr.fn, Nested) else instr.performed
-        parts: list[Any] = [name, self.kind_of[instr.out]]
+        fn: Any = instr.fn
+        op, kind_of = instr.op, self.kind_of
+        name: Any = fn.key if type_of(fn) is Nested else fn if op.is_opaque else instr.name
+        parts: list[Any] = [name, kind_of[instr.out]]
         for number, arg in enumerate(instr.args):
             if type(arg) is Ref:
-                parts.append(self.kind_of[arg.index])
+                parts.append(kind_of[arg.index])
+            elif op.has_key:
+                parts.append(self._signature(arg, number == 1, number == 2))
             else:
-                in_key = keyed and number == 1
-                parts.append(self._signature(arg, in_key, numeric or (keyed and number == 2)))
+                numeric = isinstance(fn, (UFUNC, Nested)) or op.is_power or op.is_choice
+                parts.append(self._signature(arg, False, numeric))
         for name, value in instr.kw:
             parts.extend((name, self._signature(value, False, False)))
-        key = tuple(parts)
-        return self.codes.setdefault(key, len(self.codes))
+        return self.codes.setdefault(tuple(parts), len(self.codes))
 
     def _enter_kinds(self) -> None:
         """Number the different descriptions of values, and note the number of each value."""

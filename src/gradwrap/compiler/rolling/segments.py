@@ -96,7 +96,7 @@ def leaves_of(nest: Sequence[Any]) -> list[Any]:
     """Return the leaves of a nest; a slice counts as a leaf."""
     found: list[Any] = []
     for part in nest:
-        if isinstance(part, (TUPLE, LIST)):
+        if type(part) is not Ref and isinstance(part, (TUPLE, LIST)):
             found += leaves_of(part)
         else:
             found.append(part)

@@ -67,12 +67,6 @@ class Noting(Tape):
         """Refuse to tell a value, since code could branch on it."""
         raise self.refuse("it branches on values")
 
-    def repeated(
-        self, fn: Any, name: str, recorded: Any, keywords: Any, args: tuple[Any, ...] = ()
-    ) -> Any:
-        """Return None: there is no earlier run."""
-        return None
-
     def enter(
         self,
         fn: Callable[..., Any],

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from gradwrap.backends.numpy.arithmetic import modes
-from gradwrap.compiler.ir.operations import NAMES
-from gradwrap.compiler.ir.program import OPAQUE, zeros
+from gradwrap.compiler.ir.operations import NAMES, OPAQUE
+from gradwrap.compiler.ir.program import zeros
 from gradwrap.compiler.tracing.backend import NUMPY
 from gradwrap.compiler.tracing.floats import entered as float_input
 from gradwrap.compiler.tracing.namespace import current, holds_tracer

@@ -15,10 +15,9 @@ import numpy as np
 
 from gradwrap.backends.numpy.arithmetic import modes
 from gradwrap.compiler.ir.layout import order_of
-from gradwrap.compiler.ir.operations import OPERATIONS
+from gradwrap.compiler.ir.operations import OPAQUE, OPERATIONS
 from gradwrap.compiler.ir.program import (
     NDARRAY,
-    OPAQUE,
     Guard,
     Instr,
     Ref,
@@ -44,7 +43,10 @@ from gradwrap.errors import NonDifferentiableInputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from types import FrameType
+    from types import CodeType, FrameType
+    from typing import Literal
+
+    Owner = Literal["user", "library", "pass"]
 
 NUMBER: type[Any] = np.generic
 INTEGER: type[Any] = np.integer
@@ -216,9 +218,13 @@ class Tape:
         self.library: Library = library
         self.most: int = most
         """The most operations of this trace."""
+        self.repeats: bool = first is not None
+        """Whether this is a second run."""
         self._first = first
         """The tape of an earlier run on the same arguments. Where this run repeats it, instructions
         and results are used again."""
+        self.keeps: bool = first is None
+        """Whether the results of operations are kept for a second run."""
         self._results: dict[int, Any] = {}
         """By value: the result of an operation, or its layout, for a second run."""
         self._bytes: int = 0
@@ -251,6 +257,9 @@ class Tape:
         """NumPy's handling of floating point errors at the start, if the function may change it."""
         self._uses: dict[int, list[tuple[int, Any, Any]]] = {}
         self._known: dict[Any, Value] = {}
+        """The descriptions of arrays; those of numbers by their type."""
+        self._owners: dict[int, tuple[CodeType, Owner]] = {}
+        """By identity of code: whose it is."""
 
     def refuse(self, reason: str) -> Unhandled:
         """Record why the function cannot be compiled, even if it catches the error."""
@@ -266,10 +275,12 @@ class Tape:
 
     def described(self, value: Any) -> Value:
         """Return the description of a real value."""
+        known = self._known.get(type_of(value))
+        if known is not None:
+            return known
         library = self.library
-        if not isinstance(value, library.kind):
-            key = value.dtype
-        else:
+        key: Any = type_of(value)
+        if isinstance(value, library.kind):
             key = (value.shape, value.dtype, order_of(value), library.device(value))
         known = self._known.get(key)
         if known is None:
@@ -408,7 +419,7 @@ class Tape:
         keywords: tuple[tuple[str, Any], ...] = ()
         if kw:
             keywords = tuple(sorted((key, mapped(v, self.recorded)) for key, v in kw.items()))
-        made = self.repeated(fn, name, recorded, keywords, args)
+        made = self.repeated(fn, name, recorded, keywords, args) if self.repeats else None
         if made is not None:
             return made
         real = [
@@ -485,7 +496,7 @@ class Tape:
         elif not isinstance(result, NUMBER):
             raise self.refuse(f"{name} gives a {type(result).__name__}")
         made = self.new(result)
-        if self._first is None:
+        if self.keeps:
             if self._bytes < MOST_KEPT or (result.nbytes <= SMALL and not views):
                 self._bytes += 0 if views else result.nbytes
                 self._results[made.index] = result
@@ -599,15 +610,28 @@ class Tape:
     def _userframe_of(self, most: int) -> FrameType | None:
         """Return the frame that calls NumPy or gradwrap; None in a backward pass."""
         frame: FrameType | None = frame_of(3)
+        owners = self._owners
         for _ in range(most):
             if frame is None:
                 break
-            if not is_of_arrays(frame.f_globals.get("__name__") or ""):
+            code = frame.f_code
+            known = owners.get(id(code))  # the hash of code itself takes long
+            if known is None:
+                known = owners[id(code)] = code, _owner_of(frame)
+            owner = known[1]
+            if owner == "user":
                 return frame
-            if frame.f_code.co_name == "backward_pass":
+            if owner == "pass":
                 break
             frame = frame.f_back
         return None
+
+
+def _owner_of(frame: FrameType) -> Owner:
+    """Return whose code a frame runs."""
+    if not is_of_arrays(module_of(frame)):
+        return "user"
+    return "pass" if frame.f_code.co_name == "backward_pass" else "library"
 
 
 def shares(result: Any, args: Any) -> bool:

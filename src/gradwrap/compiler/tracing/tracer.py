@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import operator as operators
 import sys
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,6 +46,7 @@ WRITING: frozenset[Any] = frozenset(
 NO_VALUE: Any = getattr(np, "_NoValue", None)
 
 
+@lru_cache(maxsize=1024)
 def _path_of(function: Any) -> str:
     """Return the dotted name of a function below `numpy`, or ""."""
     module: str = getattr(function, "__module__", "") or ""
@@ -90,7 +91,7 @@ def _operator(ufunc: Any, perform: Callable[..., Any], *, swapped: bool = False)
         if swapped:
             mine, recorded, value, real = recorded, mine, real, value
         args = (mine, recorded)
-        made = tape.repeated(fn, name, args, ())
+        made = tape.repeated(fn, name, args, ()) if tape.repeats else None
         return tape.enter(fn, name, args, (), perform(value, real)) if made is None else made
 
     return operate
@@ -100,9 +101,10 @@ def _unary(ufunc: Any, perform: Callable[..., Any]) -> Any:
     name = ufunc.__name__
 
     def operate(self: Any) -> Any:
-        args = (self.tape.refs[self.index],)
-        made = self.tape.repeated(ufunc, name, args, ())
-        return self.tape.enter(ufunc, name, args, (), perform(self.value)) if made is None else made
+        tape = self.tape
+        args = (tape.refs[self.index],)
+        made = tape.repeated(ufunc, name, args, ()) if tape.repeats else None
+        return tape.enter(ufunc, name, args, (), perform(self.value)) if made is None else made
 
     return operate
 
