@@ -2,10 +2,11 @@
 
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
 `later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth`, `eleventh`, `twelfth`,
-`thirteenth`, `fourteenth`, `fifteenth`, `sixteenth`, `seventeenth` and `eighteenth`, which need
-the extras `wild`, `wild-fresh` and so on to `wild-eighteenth`. `--write` enters the table in
-docs/public-packages.md; `--cost` measures what it costs that a package is adapted, and what
-gradients cost; `--compiled` compares compiled gradients with eager ones at other arguments.
+`thirteenth`, `fourteenth`, `fifteenth`, `sixteenth`, `seventeenth`, `eighteenth` and
+`nineteenth`, which need the extras `wild`, `wild-fresh` and so on to `wild-nineteenth`. `--write`
+enters the table in docs/public-packages.md; `--cost` measures what it costs that a package is
+adapted, and what gradients cost; `--compiled` compares compiled gradients with eager ones at other
+arguments.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from .fourteenth import FOURTEENTH
 from .fresh import FRESH
 from .functions import PACKAGES
 from .later import LATER
+from .nineteenth import NINETEENTH
 from .ninth import NINTH
 from .seventeenth import SEVENTEENTH
 from .seventh import SEVENTH
@@ -58,6 +60,7 @@ SAMPLES = {
     "sixteenth": SIXTEENTH,
     "seventeenth": SEVENTEENTH,
     "eighteenth": EIGHTEENTH,
+    "nineteenth": NINETEENTH,
 }
 GUIDE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 RECORD = GUIDE.with_name("public-packages.md")

@@ -126,8 +126,9 @@ class StandIn(type):
     def __dir__(cls) -> list[str]:
         return dir(cls.stands_for)
 
-    def __eq__(cls, other: object) -> bool:
-        return cls.stands_for is real(other)
+    def __eq__(cls, other: object) -> Any:
+        # NumPy's dtypes equal their classes, so `dtype in (np.float32, np.float64)` asks here.
+        return cls.stands_for == real(other)
 
     def __hash__(cls) -> int:
         return hash(cls.stands_for)

@@ -29,7 +29,7 @@ from gradwrap.core.calls.general import converted
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, data_of
 from gradwrap.core.observing.callers import noted
-from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
 from gradwrap.errors import BatchedValueError, TrackedValueError
 
 if TYPE_CHECKING:
@@ -168,9 +168,9 @@ def _to_array(convert: Callable[..., Any]) -> Callable[..., Any]:
             return convert(given.tolist(), *args[1:], **options)
         try:
             made = convert(*args, **options)
-        except ValueError:  # its `__array__` gave a variable
-            held: Any = given.__array__() if hasattr(given, "__array__") else None
-            if not isinstance(held, AnyWrapper) or held is given:
+        except ValueError:  # its `__array__`, or that of one inside, gave a variable
+            held = _all_converted(given)
+            if held is given:
                 raise
             made = convert(held, *args[1:], **options)
         is_scalar = isinstance(made, AnyWrapper) and issubclass(kind_of(made), np.generic)
@@ -203,12 +203,20 @@ def _unless_refused(original: Any, tracked: Callable[..., Any], path: str) -> Ca
             noted.set(before)
             return tracked(*unheld(args), **unheld(options))
         except ValueError:  # `__array__` of an argument gave a variable
-            given = [converted(arg, is_operand=False) for arg in args]
+            given = [_all_converted(arg) for arg in args]
             if not any(map(operator.is_not, given, args)):
                 raise
             return tracked(*given, **options)
 
     return stand_in
+
+
+def _all_converted(value: Any) -> Any:
+    """Return what objects convert themselves to, also in lists; the value itself without such."""
+    if type_of(value) not in (LIST, TUPLE):
+        return converted(value, is_operand=False)
+    made = [_all_converted(one) for one in value]
+    return made if any(map(operator.is_not, made, value)) else value
 
 
 # Functions without a protocol ---------------------------------------------------------------------

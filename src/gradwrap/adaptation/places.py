@@ -225,7 +225,9 @@ class _Search:
         if CONSTANTS.issuperset(map(type, values.values())):
             return
         for key, value in list(values.items()):
-            if type_of(value) not in CONSTANTS and key != "__builtins__":
+            # A key of a package's class may have an `__eq__` that takes its own kind alone.
+            is_builtins = type_of(key) is str and key == "__builtins__"
+            if type_of(value) not in CONSTANTS and not is_builtins:
                 yield from self._at(Place(values, key, is_item=True), value, depth)
 
     def _in_list(self, values: list[Any], depth: int) -> Iterator[Change]:

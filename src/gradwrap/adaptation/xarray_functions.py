@@ -12,6 +12,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.adaptation.after_import import exchange
 from gradwrap.adaptation.xarray import enter_containers
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_batch, layers, native
 from gradwrap.core.library.backend import backend_of
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 np: Any = import_module("numpy")  # of untyped arrays, of which its own types make nothing
 
 
-PASSED = ("gradwrap.", "xarray.")
+PASSED = ("gradwrap.", "numpy", "xarray.")
 """The packages whose frames are passed by in the search for the calling code."""
 
 
@@ -78,6 +79,28 @@ def as_indexable(theirs: Any, array: Any) -> Any:
 def as_array_or_item(theirs: Any, data: Any) -> Any:
     """Return what `.values` gives; adapted code gets a tracked array itself."""
     return data if _is_tracked(data) and _is_asked_by_adapted_code() else theirs(data)
+
+
+@mended("namedarray.pycompat", "to_numpy")
+def to_numpy(theirs: Any, data: Any, **kwargs: Any) -> Any:
+    """Return what `.to_numpy()` gives, as `.values` does."""
+    is_given = isinstance(data, AnyWrapper) and not kwargs and _is_asked_by_adapted_code()
+    return data if is_given else theirs(data, **kwargs)
+
+
+def _as_an_array(theirs: Any) -> Any:
+    """Give a tracked array to adapted code, whose functions take it; refuse it to others."""
+
+    @functools.wraps(theirs)
+    def converted(self: Any, *args: Any, **kwargs: Any) -> Any:
+        data = getattr(getattr(self, "variable", self), "_data", None)
+        is_given = isinstance(data, AnyWrapper) and _is_asked_by_adapted_code()
+        return data if is_given else theirs(self, *args, **kwargs)
+
+    return converted
+
+
+exchange(import_module("xarray.core.common").AbstractArray, "__array__", _as_an_array)
 
 
 def _is_asked_by_adapted_code() -> bool:

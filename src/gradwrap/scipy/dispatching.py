@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from gradwrap.core.calls.general import converted
 from gradwrap.core.calls.loop import looped
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.modes import called
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
+from gradwrap.core.levels.wrapper import is_recorded, unwrapped_key
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, enclosed_by
 from gradwrap.errors import GradwrapError
 from gradwrap.scipy.calls import (
@@ -243,21 +244,21 @@ def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(original)
     def dispatch(*args: Any, **kwargs: Any) -> Any:
-        for value in args:
-            if isinstance(value, SUSPECTS) and holds_variable(value):
-                return answer(row, args, kwargs)
-        if kwargs:
-            for value in kwargs.values():
+        try:
+            for value in args:
                 if isinstance(value, SUSPECTS) and holds_variable(value):
                     return answer(row, args, kwargs)
-        if least is not None and (len(args) > least or not words.isdisjoint(kwargs)):
-            args, kwargs = without_permissions(row, args, kwargs)
-        try:
+            if kwargs:
+                for value in kwargs.values():
+                    if isinstance(value, SUSPECTS) and holds_variable(value):
+                        return answer(row, args, kwargs)
+            if least is not None and (len(args) > least or not words.isdisjoint(kwargs)):
+                args, kwargs = without_permissions(row, args, kwargs)
             return called(original, row.name, *args, **kwargs)
         except ValueError:  # `__array__` of an argument gave a variable
             given = tuple(converted(arg, is_operand=False) for arg in args)
             named = {name: converted(arg, is_operand=False) for name, arg in kwargs.items()}
-            if not any(isinstance(arg, AnyWrapper) for arg in (*given, *named.values())):
+            if all(map(operator.is_, (*given, *named.values()), (*args, *kwargs.values()))):
                 raise
             return answer(row, given, named)
 
