@@ -328,8 +328,8 @@ def sweeps(u: Any) -> Any:
 
 @pytest.mark.slow
 def test_loops_of_loops_over_elements_are_extrapolated() -> None:
-    made = compiled(sweeps, np.random.default_rng(0).random((16, 16)))
-    assert "12 turns of 8 operations" in made.explain()
+    made = compiled(sweeps, np.random.default_rng(0).random((32, 32)))
+    assert "900 turns of 9 operations" in made.explain()
 
 
 def seidel(u: Any) -> Any:
