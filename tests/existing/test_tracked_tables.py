@@ -622,3 +622,13 @@ def test_the_array_of_a_series_changes_with_the_series() -> None:
     assert np.array_equal(gw.jvp(lambda x: f(x, 50.0), (x,), (x,))[0], plain)
     assert np.array_equal(gw.jacobian(lambda x: f(x, 50.0))(x)[:, 0], [1, 1, 1, 0, 0])
     assert np.array_equal(gw.jacobian(lambda x: f(x, x[1] ** 2))(x)[:, 1], [1, 1, 1, 5, 5])
+
+
+def test_a_change_in_place_changes_the_labels_too() -> None:
+    def f(x: Any) -> Any:
+        series = pd.Series(x * 1.0, index=["p", "q", "r"])
+        series.drop_duplicates(inplace=True, ignore_index=True)
+        assert list(series.index) == [0, 1, 2]
+        return series.loc[2] ** 2 + series.loc[0]
+
+    np.testing.assert_allclose(gw.grad(f)(X), [1.0, 0.0, 2 * X[2]])

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 pd: Any = import_module("pandas")  # it need not be installed where types are checked
 PRIORITY = 10_000
 """Above that of all types of pandas, whose operators then leave the call to the wrapper's."""
-METHODS = "sum mean std var sem min max median skew kurt first last quantile rank apply cov corr"
-"""Methods of windows."""
+OF_WINDOWS = "sum mean std var sem min max median skew kurt first last quantile rank apply cov corr"
+"""The methods of windows that `pandas_windows` computes for tracked values."""
 COLUMNS = "gradwrap.adaptation.pandas_columns"
 STORES = "gradwrap.adaptation.pandas_stores"
 WINDOWS = "gradwrap.adaptation.pandas_windows"
@@ -194,7 +194,7 @@ def _let_hold() -> None:
         _exchange(type(getattr(pd.Series([0.0]), name)), "__setitem__", _stored)
     kinds: Any = pd.api.typing
     for kind in (kinds.Rolling.__mro__[1], kinds.Window, kinds.ExponentialMovingWindow):
-        for name in METHODS.split():
+        for name in OF_WINDOWS.split():
             if name in vars(kind):
                 _exchange(kind, name, _of_windows(name))
     _exchange(pd.DataFrame, "corr", _of_all_pairs)

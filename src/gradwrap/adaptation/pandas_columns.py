@@ -194,7 +194,7 @@ class _Column:
     def _reduce(
         self, name: str, *, skipna: bool = True, keepdims: bool = False, **options: Any
     ) -> Any:
-        if name not in REDUCED and name not in ("any", "all", "count"):
+        if name not in REDUCED and name not in COUNTED:
             raise TypeError(f"a column of tracked values has no reduction {name}")
         found = reduced(self, name, skipna=skipna, **options)
         return Column(ours.reshape(ours.asarray(found), (1,))) if keepdims else found
@@ -220,7 +220,7 @@ class _Column:
             return Column(ours.concatenate(parts)[order])
         if how in ("rank", "idxmin", "idxmax"):
             return self._by_order(how, members, options)
-        if how not in REDUCED and how not in ("any", "all", "count"):
+        if how not in REDUCED and how not in COUNTED:
             raise NotImplementedError(f"{how} of groups of tracked values")
         if min_count > 0:
             options["min_count"] = min_count
@@ -385,6 +385,8 @@ def _kurtosis(array: Any, **_: Any) -> Any:
 
 
 SPREADS = ("std", "var", "sem")
+COUNTED = ("any", "all", "count")
+"""Reductions to truths and whole numbers, which have no derivative."""
 NEEDED = {"sum": 0, "prod": 0, "skew": 3, "kurt": 4}
 """How many elements a reduction needs, if not one."""
 REDUCED: dict[str, Callable[..., Any]] = {
@@ -547,7 +549,7 @@ def is_rewritten(series: Any, made: Any) -> bool:
     if type_of(old) is not Column or type_of(new) is not Column or old.dtype != new.dtype:
         return False
     (block,) = series._mgr.blocks  # noqa: SLF001  pandas itself asks its blocks
-    if len(old) != len(new) or block.refs.has_reference():
+    if not series.index.equals(made.index) or block.refs.has_reference():
         return False
     old.tracked[...] = new.tracked
     return True

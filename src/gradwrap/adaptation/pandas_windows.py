@@ -54,16 +54,16 @@ def _table_of(windows: Any) -> Any:
 def _over(windows: Any, table: Any) -> Any:
     """Return the same windows over another table of as many rows."""
     made: Any = copy.copy(windows)
-    held_here: dict[str, Any] = made.__dict__
-    held_here.pop("_cache", None)
-    held_here.update(obj=table, _selection=None)
+    attributes: dict[str, Any] = made.__dict__
+    attributes.pop("_cache", None)
+    attributes.update(obj=table, _selection=None)
     return made
 
 
 def _numbers(series: Any) -> Any:
     """Return the plain numbers of a series."""
-    held_here = series.array
-    array = held_here.tracked if type_of(held_here) is Column else held_here
+    column = series.array
+    array = column.tracked if type_of(column) is Column else column
     return pd.Series(plain(array), index=series.index, name=series.name)
 
 
