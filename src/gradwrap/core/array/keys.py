@@ -59,8 +59,11 @@ def is_key_of_cache(frame: FrameType) -> bool:
         )
     if name not in _caches_of[code]:
         return False
-    if opname[code.co_code[at]] == "STORE_SUBSCR" and (filled := caches.get()) is not None:
-        held = subscripted_at(frame, at)
+    is_store = opname[code.co_code[at]] == "STORE_SUBSCR"
+    called = None if is_store else called_at(frame, at)
+    is_default = called is not None and called.name == "setdefault"
+    if (is_store or is_default) and (filled := caches.get()) is not None:
+        held = called.whole if called is not None else subscripted_at(frame, at)
         if type_of(held) is not DICT:
             return False
         module = frame.f_globals.get("__name__", "generated code")
