@@ -116,9 +116,12 @@ def warn_of_text(variable: Any, frame: FrameType, text: str = "") -> None:
 
 def _tells(text: str, variable: Any) -> bool:
     """Tell if a text is that of a whole number, without rounding."""
+    if not text or variable.shape != ():
+        return False
+    number = native(variable)
     with suppress(ValueError, TypeError):
-        return bool(text) and variable.shape == () and bool(native(variable) == float(text))
-    return False
+        return bool(number == float(text))
+    return text == repr(number)
 
 
 def formatted(variable: Any, text: str) -> str:
