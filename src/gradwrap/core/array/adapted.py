@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.array.texts import texts_of_call
 from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
 from gradwrap.core.observing.callers import MARK, current_caller, is_passed_by
 from gradwrap.core.values.dynamic import TUPLE
@@ -115,8 +116,8 @@ def warn_of_text(variable: Any, frame: FrameType, text: str = "") -> None:
 
 
 def _tells(text: str, variable: Any) -> bool:
-    """Tell if a text is that of a whole number, without rounding."""
-    if not text or variable.shape != ():
+    """Tell if a text is that of a whole number, without rounding; a trace compares its texts."""
+    if not text or is_traced() or variable.shape != ():
         return False
     number = native(variable)
     with suppress(ValueError, TypeError):
