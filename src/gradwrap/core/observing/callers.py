@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -94,6 +95,26 @@ def calling_module() -> str:
     """Return the name of the module that called the calling function."""
     frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     return str(frame.f_globals.get("__name__", ""))
+
+
+def is_exponent() -> bool:
+    """Tell if the code that called the calling method computes `a ** b` or `a **= b` by it.
+
+    NumPy before 2.3 first asks an exponent for its index, drops the refusal, and calls the ufunc.
+    """
+    frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    at = frame.f_lasti
+    return frame.f_code.co_code[at : at + 2] in _powers()
+
+
+@functools.cache
+def _powers() -> frozenset[bytes]:
+    """Return the instructions of the operator and of its form in place."""
+    from dis import get_instructions  # for refusals alone
+
+    code = compile("a ** b; a **= b", "", "exec")
+    places = [one.offset for one in get_instructions(code) if one.opname == "BINARY_OP"]
+    return frozenset(code.co_code[at : at + 2] for at in places)
 
 
 def caller_of(error: BaseException) -> Caller | None:
