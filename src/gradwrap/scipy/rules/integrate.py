@@ -801,7 +801,7 @@ ROWS = [
     _solved(
         "solve_ivp",
         _solve_ivp,
-        "by the accepted steps, which are constants, and implicit methods by collocation at them; the "
+        "by the accepted steps, which are constants; implicit methods by collocation at them; the "
         "times of events by the implicit function theorem",
         prepare=_with_recorder,
     ),
