@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import bisect
 import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.integrate
 
+from gradwrap.core.levels.modes import is_grad_enabled
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import GradwrapError, NoRuleError
 from gradwrap.rules.special.incomplete import half_line
@@ -27,6 +29,7 @@ from gradwrap.scipy.solving import (
 )
 from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.batch import vmap
+from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.implicit import custom_root
 
 if TYPE_CHECKING:
@@ -490,7 +493,7 @@ def _collocated(fun: Any, t: Any, y: Any, h: Any) -> Any:
 
 
 def _with_recorder(native: dict[str, Any]) -> dict[str, Any]:
-    """Let SciPy's method record its steps."""
+    """Let SciPy's method record its steps, and show it the attributes of the events."""
     method = native.get("method", "RK45")
     solver = METHODS.get(method, method)
     if not isinstance(solver, type) or not issubclass(solver, scipy.integrate.OdeSolver):
@@ -501,47 +504,100 @@ def _with_recorder(native: dict[str, Any]) -> dict[str, Any]:
     tolerance = options.get("rtol", 1e-3), options.get("atol", 1e-6)
     steps: list[Any] = []
     native["method"] = _recorded(solver, steps)
+    for event in _listed(native.get("events")):
+        for name in ("terminal", "direction"):
+            if hasattr(event.__wrapped__, name):
+                setattr(event, name, getattr(event.__wrapped__, name))
     return {"steps": steps, "solver": solver, "tolerance": tolerance}
+
+
+def _listed(events: Any) -> list[Any]:
+    """Return the events of `solve_ivp`, which may be one function or several."""
+    return [events] if callable(events) else list(events or ())
 
 
 def _solve_ivp(
     result: Any, fun: Any, t_span: Any, y0: Any, t_eval: Any, vectorized: Any, args: Any,
-    dense_output: Any, steps: Any, solver: Any, tolerance: Any,
+    dense_output: Any, events: Any, steps: Any, solver: Any, tolerance: Any,
 ) -> Any:  # fmt: skip
     def rate(t: Any, y: Any) -> Any:
         if vectorized:
             return np.reshape(as_array(fun(t, y[:, None], *args)), (-1,))
         return as_array(fun(t, y, *args))
 
-    asked = None if t_eval is None else as_array(t_eval)
     y = np.reshape(as_array(y0), (-1,))
     ends = (t_span[0], t_span[1])
-
-    def states(asked: Any) -> list[Any]:
-        if solver in METHODS.values():
-            with_steps = _explicit if solver.__name__ in EXPLICIT else _implicit
-            return with_steps(solver, rate, y, steps, ends, asked, result)
-        if dense_output:
-            refuse(f"scipy.integrate.solve_ivp(method={solver.__name__})", dense_output=True)
-        return _of_another(solver, rate, y, steps, ends, asked, result, tolerance)
-
-    columns = states(asked)
-    if not is_recorded(columns):
+    if solver in METHODS.values():
+        way = _Explicit if solver.__name__ in EXPLICIT else _Implicit
+        path = way(solver, rate, y, _times(steps, ends, result))
+    else:
+        refuse(
+            f"scipy.integrate.solve_ivp(method={solver.__name__})",
+            dense_output=dense_output, events=events,
+        )  # fmt: skip
+        path = _of_another(solver, rate, y, steps, ends, result, tolerance)
+    parts, last = _at_events(path, _listed(events), args, result)
+    if t_eval is None:
+        targets = [ends[0], *result.t[1:-1], path.times[-1] if last is None else last]
+    else:
+        targets = [as_array(t_eval)[k] for k in range(len(result.t))]
+    columns = [path(t) for t in targets]
+    if not is_recorded([columns, parts]):
         return {}
     if dense_output:
-        result["sol"] = States(result.sol, states)
-    parts = {("y",): np.stack(columns, axis=1)}
-    if asked is not None:
-        parts["t",] = asked if is_recorded(asked) else result.t
+        result["sol"] = States(result.sol, path)
+    parts["y",] = np.stack(columns, axis=1)
+    if t_eval is not None or last is not None:  # the other ends of steps are constants
+        are_moving = is_recorded(targets)
+        parts["t",] = np.stack([as_array(t) * 1.0 for t in targets]) if are_moving else result.t
     return parts
+
+
+def _at_events(path: Any, events: Any, args: Any, result: Any) -> tuple[dict[Any, Any], Any]:
+    """Return the times of the events and the states there, and the time of a terminal one.
+
+    A time is a root of the event's function, and has the derivative of the implicit function
+    theorem. A tracked value may also be in the event's function alone.
+    """
+    places = [(i, k) for i, found in enumerate(result.t_events or ()) for k in range(len(found))]
+    if not places:
+        return {}, None
+
+    def residual(times: Any) -> Any:
+        values = [events[i](times[n], path(times[n]), *args) for n, (i, _) in enumerate(places)]
+        return np.stack([np.reshape(as_array(value), ()) for value in values])
+
+    def solve(linear: Callable[[Any], Any], y: Any) -> Any:
+        return y / linear(np.ones(len(places)))  # each value depends on its own time
+
+    start = np.concatenate([np.asarray(found, dtype=float) for found in result.t_events])
+    slopes = plain(jvp(residual, (start,), (np.ones(start.size),))[1])
+    if np.any(slopes == 0.0):
+        raise NoRuleError(
+            "scipy.integrate.solve_ivp: an event's function has the slope zero at its time, which "
+            "then has no derivative. Fix: an event whose function changes its sign."
+        )
+    times = custom_root(residual, start, lambda _f, t: t, solve)
+    of: dict[Any, Any] = {place: times[n] for n, place in enumerate(places)}
+    parts: dict[Any, Any] = {}
+    for i in {i for i, _ in places}:
+        own = [of[place] for place in places if place[0] == i]
+        parts["t_events", i] = np.stack(own)
+        parts["y_events", i] = np.stack([path(t) for t in own])
+    is_last = [
+        getattr(events[i], "terminal", None) and result.t_events[i][k] == start_at
+        for start_at in [max(start) if path.is_forward else min(start)]
+        for i, k in places
+    ]
+    return parts, of[places[is_last.index(True)]] if result.status == 1 else None
 
 
 class States:
     """The states of `solve_ivp` at any time between its ends, with their derivatives."""
 
-    def __init__(self, sol: Any, states: Callable[[Any], list[Any]]) -> None:
+    def __init__(self, sol: Any, path: Any) -> None:
         self._sol = sol
-        self._states = states
+        self._path = path
 
     def __call__(self, t: Any) -> Any:
         """Return the states at a time, or at several, as SciPy's object does."""
@@ -552,9 +608,8 @@ class States:
                 "scipy.integrate.solve_ivp: .sol of its result has no derivative outside of "
                 f"t_span. Fix: times between {low} and {high}."
             )
-        order = np.argsort(points if self._sol.ascending else -points)
-        columns = self._states(np.reshape(times, (-1,))[order])
-        found = np.stack(columns, axis=1)[:, np.argsort(order)]
+        flat = np.reshape(times, (-1,))
+        found = np.stack([self._path(flat[k]) for k in range(points.size)], axis=1)
         parts = {(): np.reshape(found, (-1, *times.shape))}
         return attached("integrate.solve_ivp", self._sol(data_of(times)), parts)
 
@@ -568,76 +623,85 @@ def _times(steps: list[Any], ends: Any, result: Any) -> list[Any]:
     return times
 
 
-def _explicit(
-    solver: Any, rate: Any, y: Any, steps: list[Any], ends: Any, asked: Any, result: Any
-) -> list[Any]:
-    """Return the states at the requested times, by repeating SciPy's accepted steps."""
-    times = _times(steps, ends, result)
-    f = rate(times[0], y)
-    columns: list[Any] = [] if asked is not None else [y]
-    wanted = [] if asked is None else list(range(len(asked)))
-    times_asked: Any = asked
-    points: Any = None if asked is None else data_of(asked)
-    forward = steps[-1][1] >= steps[0][0]
-    for i, (_, high) in enumerate(steps):
-        h = times[i + 1] - times[i]
-        y_new, f_new, rates = _stages(solver, rate, times[i], y, f, h)
-        if points is None:
-            columns.append(y_new)
-        else:
-            inside: Any = None
-            while wanted and (points[wanted[0]] <= high if forward else points[wanted[0]] >= high):
-                k = wanted.pop(0)
-                if inside is None:
-                    inside = _within_step(solver, rate, times[i], y, y_new, h, rates)
-                columns.append(inside((times_asked[k] - times[i]) / h))
-        y, f = y_new, f_new
-    return columns
+class _Path:
+    """The states of a method at the ends of its steps, and at any time between."""
+
+    def __init__(self, solver: Any, rate: Any, y: Any, times: list[Any]) -> None:
+        self.solver, self.rate, self.times = solver, rate, times
+        self.points = [float(plain(t)) for t in times]
+        self.is_forward = self.points[-1] >= self.points[0]
+        self.states: list[Any] = [y]
+        for i in range(len(times) - 1):
+            self.states.append(self.stepped(i))
+
+    def __call__(self, t: Any) -> Any:
+        """Return the state at a time."""
+        point, sign = float(plain(t)), 1 if self.is_forward else -1
+        place = bisect.bisect_left(self.points, point * sign, key=lambda one: one * sign)
+        place = min(place, len(self.points) - 1)
+        end = self.times[place]
+        if t is end or (point == self.points[place] and not is_recorded([t, end])):
+            return self.states[place]
+        return self.within(max(0, place - 1), t)
+
+    def stepped(self, i: int) -> Any:
+        """Return the state at the end of a step."""
+        raise NotImplementedError
+
+    def within(self, i: int, t: Any) -> Any:
+        """Return the state at a time inside of a step."""
+        raise NotImplementedError
 
 
-def _implicit(
-    solver: Any, rate: Any, y: Any, steps: list[Any], ends: Any, asked: Any, result: Any
-) -> list[Any]:
-    """Return the states of an implicit method, by Radau's method with SciPy's steps."""
-    del solver
-    times = _times(steps, ends, result)
-    if asked is None:
-        targets = list(enumerate(times))
-    else:
-        targets = [(-1, t) for t in times] + [(k, asked[k]) for k in range(len(asked))]
-        forward = steps[-1][1] >= steps[0][0]
-        targets.sort(key=lambda one: float(plain(one[1])) * (1 if forward else -1))
-    columns: list[Any] = []
-    now = times[0]
-    for k, t in targets:
-        if float(plain(t)) != float(plain(now)):
-            y = _collocated(rate, now, y, t - now)
-        now = t
-        if k >= 0:
-            columns.append(y)
-    return columns
+class _Explicit(_Path):
+    """The path of an explicit method, by repeating SciPy's accepted steps."""
+
+    def __init__(self, solver: Any, rate: Any, y: Any, times: list[Any]) -> None:
+        self.rates: list[Any] = []
+        self.inside: dict[Any, Any] = {}
+        self.f = rate(times[0], y)
+        super().__init__(solver, rate, y, times)
+
+    def stepped(self, i: int) -> Any:
+        h = self.times[i + 1] - self.times[i]
+        y, self.f, rates = _stages(self.solver, self.rate, self.times[i], self.states[i], self.f, h)
+        self.rates.append(rates)
+        return y
+
+    def within(self, i: int, t: Any) -> Any:
+        start, h = self.times[i], self.times[i + 1] - self.times[i]
+        key = i, is_grad_enabled()  # what is made in `no_grad` has no derivative
+        if key not in self.inside:
+            self.inside[key] = _within_step(
+                self.solver, self.rate, start, self.states[i], self.states[i + 1], h, self.rates[i]
+            )
+        return self.inside[key]((t - start) / h)
+
+
+class _Implicit(_Path):
+    """The path of an implicit method, by Radau's method with SciPy's steps."""
+
+    def stepped(self, i: int) -> Any:
+        return self.within(i, self.times[i + 1])
+
+    def within(self, i: int, t: Any) -> Any:
+        return _collocated(self.rate, self.times[i], self.states[i], t - self.times[i])
 
 
 def _of_another(
-    solver: Any, rate: Any, y: Any, steps: list[Any], ends: Any, asked: Any, result: Any,
-    tolerance: Any,
-) -> list[Any]:  # fmt: skip
-    """Return the states of a solver that is not SciPy's, by Radau's method.
+    solver: Any, rate: Any, y: Any, steps: list[Any], ends: Any, result: Any, tolerance: Any
+) -> _Implicit:
+    """Return the path of a solver that is not SciPy's, by Radau's method.
 
     Its steps are halved until the states agree with those of the solver within its tolerances.
     """
     rtol, atol = tolerance
-    every = asked is None
     for _ in range(5):
-        columns = _implicit(solver, rate, y, steps, ends, asked, result)
-        found = np.stack([data_of(one) for one in columns], axis=1)
-        wanted = result.y
-        if every:  # of halved steps, the ends
-            step = (found.shape[1] - 1) // max(1, wanted.shape[1] - 1)
-            columns, found = columns[::step], found[:, ::step]
-        margin = np.reshape(atol, (-1, 1)) + rtol * np.abs(wanted)
-        if np.all(np.abs(found - wanted) <= 10 * margin):
-            return columns
+        path = _Implicit(solver, rate, y, _times(steps, ends, result))
+        found = np.stack([data_of(path(t)) for t in result.t], axis=1)
+        margin = np.reshape(atol, (-1, 1)) + rtol * np.abs(result.y)
+        if np.all(np.abs(found - result.y) <= 10 * margin):
+            return path
         steps = [part for a, b in steps for part in ((a, (a + b) / 2), ((a + b) / 2, b))]
     raise NoRuleError(
         f"scipy.integrate.solve_ivp: the states of {solver.__name__} are not those of Radau's "
@@ -737,8 +801,8 @@ ROWS = [
     _solved(
         "solve_ivp",
         _solve_ivp,
-        "by the accepted steps; implicit methods and solvers of others by collocation at them",
-        refused="events",
+        "by the accepted steps, which are constants; implicit methods by collocation at them; the "
+        "times of events by the implicit function theorem",
         prepare=_with_recorder,
     ),
     _solved("odeint", _odeint, refused="full_output"),
