@@ -349,16 +349,16 @@ def test_threads_share_a_generator_without_losing_noise() -> None:
     assert all(value == 2.0 * slope for value, slope in found)
 
 
-class Locked(np.random.PCG64):
-    """A bit generator whose lock is as before NumPy 2.4: its own thread cannot take it again."""
+def _lock_of_its_own(_: Any) -> Any:
+    return threading.Lock()
 
-    @functools.cached_property
-    def lock(self) -> Any:
-        return threading.Lock()
+
+LOCKED: Any = type("L", (np.random.PCG64,), {"lock": functools.cached_property(_lock_of_its_own)})
+"""A bit generator whose lock is as before NumPy 2.4: its own thread cannot take it again."""
 
 
 def test_a_lock_that_is_taken_once_is_enough() -> None:
-    own, plain = (np.random.Generator(kind(7)) for kind in (Locked, np.random.PCG64))
+    own, plain = (np.random.Generator(kind(7)) for kind in (LOCKED, np.random.PCG64))
     drawn = ours.default_rng(own)
     value, slope = gw.value_and_grad(lambda s: np.sum(drawn.gumbel(1.0, s, size=3)))(2.0)
     noise = plain.gumbel(1.0, 2.0, size=3)
