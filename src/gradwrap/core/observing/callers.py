@@ -93,8 +93,7 @@ def current_place() -> Caller | None:
 
 def calling_module() -> str:
     """Return the name of the module that called the calling function."""
-    frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
-    return str(frame.f_globals.get("__name__", ""))
+    return str(_calling_frame().f_globals.get("__name__", ""))
 
 
 def is_exponent() -> bool:
@@ -102,9 +101,14 @@ def is_exponent() -> bool:
 
     NumPy before 2.3 first asks an exponent for its index, drops the refusal, and calls the ufunc.
     """
-    frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    frame = _calling_frame()
     at = frame.f_lasti
     return frame.f_code.co_code[at : at + 2] in _powers()
+
+
+def _calling_frame() -> FrameType:
+    """Return the frame that called the function which called the function that asks."""
+    return sys._getframe(3)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
 
 
 @functools.cache
