@@ -27,6 +27,8 @@ def of_columns(windows: Any, name: str, *args: Any, **options: Any) -> Any:
     """Call a method of windows: of a table column by column, if it has no other tables."""
     table = _table_of(windows)
     if table.ndim < 2:
+        if name in ("cov", "corr"):
+            windows, *args = _aligned(windows, *args, other=options.pop("other", None))
         return METHODS[name, _is_weighted(windows)](windows, name, *args, **options)
     return pd.DataFrame({one: getattr(windows[one], name)(*args, **options) for one in table})
 
@@ -38,8 +40,26 @@ def has_method(windows: Any, name: str, *args: Any, **options: Any) -> bool:
         is_grouped = hasattr(windows, "_grouper")
         series = _table_of(windows)
         is_pair = _is_series(series) and _is_series(other)
-        return is_pair and not is_grouped and series.index.equals(other.index)
+        if not is_pair or is_grouped:
+            return False
+        return series.index.equals(other.index) or not _is_of_times(windows)
     return (name, _is_weighted(windows)) in METHODS
+
+
+def _aligned(windows: Any, *args: Any, other: Any = None) -> tuple[Any, ...]:
+    """Return windows over one series, and the other one and what was given after it, in line."""
+    given = args or (other,)
+    series = _table_of(windows)
+    if series.index.equals(given[0].index):
+        return (windows, *given)
+    one, two = series.align(given[0])
+    return (_over(windows, one), two, *given[1:])
+
+
+def _is_of_times(windows: Any) -> bool:
+    """Tell if windows are lengths of time, or their weights: those of one index fit no other."""
+    is_long = not isinstance(getattr(windows, "window", None) or 0, int)
+    return is_long or getattr(windows, "times", None) is not None
 
 
 def _is_weighted(windows: Any) -> bool:
@@ -52,11 +72,13 @@ def _table_of(windows: Any) -> Any:
 
 
 def _over(windows: Any, table: Any) -> Any:
-    """Return the same windows over another table of as many rows."""
+    """Return the same windows over another table; with other rows if they count elements."""
     made: Any = copy.copy(windows)
     attributes: dict[str, Any] = made.__dict__
     attributes.pop("_cache", None)
     attributes.update(obj=table, _selection=None)
+    if len(table) != len(windows.obj):
+        attributes["_on"] = table.index
     return made
 
 
