@@ -638,7 +638,7 @@ def test_a_change_in_place_changes_the_labels_too() -> None:
 
 # Arrays of tables, and later stores ---------------------------------------------------------------
 
-STORES: dict[str, Any] = {
+IN_PLACE: dict[str, Any] = {
     "loc": lambda t: t.loc.__setitem__(0, 9.0),
     "iloc": lambda t: t.iloc.__setitem__(0, 9.0),
     "all": lambda t: t.loc.__setitem__(slice(None), 9.0),
@@ -688,7 +688,7 @@ def test_an_array_sees_later_stores_as_that_of_pandas_does_or_raises(make: Any) 
     x = np.array([1.0, 2.0, 3.0])
     is_series = isinstance(make(x), pd.Series)
     compared, refused = 0, list[str]()
-    for store in [*STORES.values()] + ([] if is_series else [*OF_TABLES.values()]):
+    for store in [*IN_PLACE.values()] + ([] if is_series else [*OF_TABLES.values()]):
         for take in [*ARRAYS.values()] + ([] if is_series else [*OF_PARTS.values()]):
             after = functools.partial(array_after, make=make, take=take, store=store)
             try:

@@ -546,8 +546,14 @@ def numbers_in(table: Any) -> Any:
 class _Columns:
     """Columns of a table as the source of one array, which cannot be taken from them again."""
 
-    def __init__(self, arrays: Sequence[Any]) -> None:
-        self.arrays = arrays
+    _view = None
+
+    def __init__(self, array: Any, columns: Sequence[Any]) -> None:
+        self.array = array
+        self.columns = columns
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.array, name)  # what the array was made by
 
     @classmethod
     def _bind(cls, _: Any) -> Any:
@@ -562,12 +568,8 @@ class _Columns:
 def note_sources(found: Any, table: Any) -> None:
     """Note in the columns of a row, or of several, from which columns they were taken."""
     sources = [table.iloc[:, at].array for at in range(table.shape[1])]
-    rows = (
-        [found]
-        if isinstance(found, pd.Series)
-        else [found.iloc[:, at] for at in range(found.shape[1])]
-    )
-    for row in rows:
+    is_row = isinstance(found, pd.Series)
+    for row in [found] if is_row else [found.iloc[:, at] for at in range(found.shape[1])]:
         if type_of(row.array) is Column:
             row.array.sources = tuple(one.tracked for one in sources if type_of(one) is Column)
 
@@ -576,7 +578,7 @@ def outdated_by(array: Any, sources: Sequence[Any]) -> Any:
     """Let a store into columns of a table make an array outdated that is a copy of their cells."""
     sources = [one for one in sources if isinstance(one, AnyWrapper)]
     if sources and isinstance(array, AnyWrapper) and (how := view_of(array)) is not None:
-        as_view(array, _Columns([*sources, how.source]), how.op, how.statics)
+        as_view(array, _Columns(how.source, sources), how.op, how.statics)
         for one in sources:
             remember(one, array)
     return array
