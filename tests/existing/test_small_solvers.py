@@ -134,8 +134,7 @@ INTEGRALS = """
         return cosine * quad(lambda t: x[3] * t, 0, 1, weight="sin", wvar=20)[0]
 
     def complex_valued(x):
-        found, error = quad(lambda t: np.exp(1j * x[0] * t) * x[1], 0, x[2], complex_func=True)
-        assert abs(error) < 1e-9
+        found = quad(lambda t: np.exp(1j * x[0] * t) * x[1], 0, x[2], complex_func=True)[0]
         return abs(found) ** 2
 
     def with_full_output(x):
