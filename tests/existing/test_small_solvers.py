@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 X = np.array([0.5, 0.7, 0.3, 0.9])
 
 
-def check(function: Any, rtol: float = 1e-5) -> None:
+def check(function: Any, rtol: float = 1e-5, step: float = 1e-6) -> None:
     """Compare both modes with central differences."""
     units = np.eye(4)
-    expected = [(function(X + 1e-6 * e) - function(X - 1e-6 * e)) / 2e-6 for e in units]
+    both = [(function(X + step * e), function(X - step * e)) for e in units]
+    expected = [(high - low) / (2 * step) for high, low in both]
     adapted = gw.adapting(function)
     assert np.allclose(gw.grad(adapted)(X), expected, rtol=rtol)
     assert np.allclose([gw.jvp(adapted, (X,), (e,))[1] for e in units], expected, rtol=rtol)
@@ -122,3 +123,128 @@ def test_an_event_whose_function_only_touches_zero_is_refused() -> None:
 
     with pytest.raises(gw.errors.NoRuleError, match="slope zero at its time"):
         gw.grad(time)(X)
+
+
+INTEGRALS = """
+    import math
+    from scipy.integrate import odeint, quad
+
+    def fourier(x):
+        cosine = quad(lambda t: math.exp(-x[0] * t), 0, x[1], weight="cos", wvar=2.0 * x[2])[0]
+        return cosine * quad(lambda t: x[3] * t, 0, 1, weight="sin", wvar=20)[0]
+
+    def complex_valued(x):
+        found = quad(lambda t: np.exp(1j * x[0] * t) * x[1], 0, x[2], complex_func=True)[0]
+        return abs(found) ** 2
+
+    def with_full_output(x):
+        times = np.linspace(0, 1, 5)
+        exact = {"rtol": 1e-10, "atol": 1e-12}
+        states, info = odeint(
+            lambda y, t: -x[0] * y, x[1:3], times, full_output=True, **exact
+        )
+        return np.sum(states[-1] ** 2) + 0.0 * info["nst"][0]
+"""
+
+
+@pytest.mark.parametrize("name", ["fourier", "complex_valued", "with_full_output"])
+def test_integrals_with_options(name: str, tmp_path: Path) -> None:
+    check(getattr(written(tmp_path, INTEGRALS), name))
+
+
+STEPPING = """
+    from scipy.integrate import ode
+
+    EXACT = {"rtol": 1e-10, "atol": 1e-12}
+
+    def by_dopri5(x):
+        stepper = ode(lambda t, y: -x[0] * y).set_integrator("dopri5", **EXACT)
+        stepper.set_initial_value([x[1], 2.0], 0.1 * x[3])
+        return stepper.integrate(1.0 + x[2])[0] * stepper.t
+
+    def in_a_loop(x):
+        stepper = ode(lambda t, y: [y[1], -x[0] * y[0]])
+        stepper.set_integrator("vode", **EXACT)
+        stepper.set_initial_value(x[1:3])
+        states, times = [], []
+        while stepper.successful() and stepper.t < 1.0:
+            stepper.integrate(stepper.t + 0.1)
+            states.append(stepper.y)
+            times.append(stepper.t)
+        return np.trapezoid(np.array(states)[:, 0], times)
+
+    class Model:
+        def __init__(self, rate):
+            self.stepper = ode(self.slope)
+            self.stepper.set_integrator("lsoda", **EXACT)
+            self.stepper.set_f_params(rate)
+
+        def slope(self, t, y, rate):
+            return -rate * y + np.sin(t)
+
+    def of_a_number(x):
+        model = Model(x[0])
+        model.stepper.set_initial_value(x[1], 0.0)
+        model.stepper.integrate(x[2])
+        return model.stepper.y[0] ** 2
+
+    def stiff(x):
+        def slope(t, y, k):
+            fast = 1e4 * y[1] * y[2]
+            return [-k * y[0] + fast, k * y[0] - fast - 3e7 * y[1] ** 2, 3e7 * y[1] ** 2]
+
+        def jacobian(t, y, k):
+            a, b, c = 1e4 * y[2], 1e4 * y[1], 6e7 * y[1]
+            return [[-k, a, b], [k, -a - c, -b], [0.0, c, 0.0]]
+
+        stepper = ode(slope, jacobian)
+        options = {"method": "bdf", "with_jacobian": True, "nsteps": 10000}
+        stepper.set_integrator("vode", rtol=1e-10, atol=1e-13, **options)
+        stepper.set_initial_value([1.0, 0.0, 0.0]).set_f_params(0.04 * x[0])
+        stepper.set_jac_params(0.04 * x[0])
+        return stepper.integrate(5.0 * x[1])[2]
+"""
+
+
+@pytest.mark.parametrize("name", ["by_dopri5", "in_a_loop", "of_a_number", "stiff"])
+def test_an_object_that_steps_to_times(name: str, tmp_path: Path) -> None:
+    check(getattr(written(tmp_path, STEPPING), name), rtol=1e-5, step=1e-4)
+
+
+def test_what_has_no_derivative_of_an_object_that_steps() -> None:
+    from gradwrap.scipy.integrate import ode
+
+    def run(x: Any, name: str, solout: Any = None, /, **options: Any) -> Any:
+        stepper = ode(lambda t, y: -x[0] * y).set_integrator(name, **options)
+        if solout is not None:
+            stepper.set_solout(solout)
+        return stepper.set_initial_value([1.0], 0.0).integrate(1.0)[0]
+
+    with pytest.raises(gw.errors.NoRuleError, match=r"set_solout.*integrate\(t\) for each time"):
+        gw.grad(run)(X, "dopri5", lambda t, y: 0)
+    with (
+        pytest.warns(UserWarning, match="nsteps"),
+        pytest.raises(gw.errors.NoRuleError, match="not successful"),
+    ):
+        gw.grad(run)(X, "dopri5", nsteps=1)
+
+
+def test_a_result_at_which_the_function_is_not_zero_is_refused() -> None:
+    from gradwrap.scipy import optimize
+
+    def equations(x: Any) -> Any:
+        return lambda v: np.stack([v[0] ** 2 + v[1] - x[0], v[1] ** 3 - x[1]])
+
+    with (
+        pytest.warns(RuntimeWarning),
+        pytest.raises(gw.errors.NoRuleError, match=r"fsolve found no solution.*not zero"),
+    ):
+        gw.grad(lambda x: optimize.fsolve(equations(x), [1.0, 1.0]).sum())(X)
+
+    def squares(x: Any) -> Any:
+        return optimize.root(equations(x), [0.2, 0.9], method="lm", tol=1e-14).x[1]
+
+    # v[0] is zero at the least squares, so that v[1] is the minimum of a polynomial
+    v = squares(X)
+    curvature = 2 + 30 * v**4 - 12 * v * X[1]
+    np.testing.assert_allclose(gw.grad(squares)(X)[:2], [2 / curvature, 6 * v**2 / curvature])

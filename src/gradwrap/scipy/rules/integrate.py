@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import bisect
 import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.integrate
 
-from gradwrap.core.levels.modes import is_grad_enabled
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import GradwrapError, NoRuleError
 from gradwrap.rules.special.incomplete import half_line
+from gradwrap.scipy.classes import Class
 from gradwrap.scipy.dispatching import Constant, scipys
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.interpolants import OfOrder, differentiated
 from gradwrap.scipy.kinds import formula
+from gradwrap.scipy.rules.ode import stepping
+from gradwrap.scipy.rules.paths import EXPLICIT, METHODS, Explicit, Implicit, recorded_steps, stages
 from gradwrap.scipy.solving import (
     Solved,
     as_array,
@@ -241,10 +242,27 @@ def _pair(ends: Any) -> Any:
 
 def _quad(
     result: Any, fun: Any, a: Any, b: Any, args: Any, epsabs: Any, epsrel: Any, limit: Any,
-    points: Any,
+    points: Any, complex_func: Any, weight: Any, wvar: Any,
 ) -> Any:  # fmt: skip
     options = {"epsabs": epsabs, "epsrel": epsrel, "limit": limit, "points": plain(points)}
-    return {(0,): _integrated(lambda x: fun(x, *args), [(a, b)], options)}
+    if weight is not None and (weight not in WAVES or not np.isfinite([plain(a), plain(b)]).all()):
+        refuse("scipy.integrate.quad", weight=weight)
+    wave = None if weight is None else WAVES[weight]
+
+    def integrand(x: Any) -> Any:
+        value = fun(x, *args)
+        return value if wave is None else value * wave(wvar * x)
+
+    def integrated(part: Any) -> Any:
+        return _integrated(lambda x: part(as_array(integrand(x))), [(a, b)], options)
+
+    if complex_func:
+        return {(0,): integrated(np.real) + 1j * integrated(np.imag)}
+    return {(0,): integrated(lambda value: value)}
+
+
+WAVES: dict[str, Any] = {"cos": np.cos, "sin": np.sin}
+"""The weights of `quad` that have no singular point."""
 
 
 def _nquad(result: Any, fun: Any, ranges: Any, args: Any) -> Any:
@@ -404,94 +422,6 @@ def _spawned(qrng: Any, count: int) -> Any:
 # Differential equations ---------------------------------------------------------------------------
 
 
-def _recorded(method: Any, steps: list[Any]) -> Any:
-    """Subclass a solver of SciPy so that it records the times of its steps."""
-
-    class Recorder(method):  # type: ignore[misc]  # a class of SciPy's
-        def step(self) -> Any:
-            message = super().step()
-            if self.status != "failed":
-                steps.append((self.t_old, self.t))
-            return message
-
-    Recorder.__name__ = method.__name__
-    return Recorder
-
-
-METHODS = {
-    name: getattr(scipy.integrate, name)
-    for name in ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
-}
-EXPLICIT = ("RK23", "RK45", "DOP853")
-
-
-def _stages(tableau: Any, fun: Any, t: Any, y: Any, f: Any, h: Any) -> tuple[Any, Any, list[Any]]:
-    """Take one explicit step; return the new state, its rate, and the rates of the stages."""
-    rates = [f]
-    for a, c in zip(tableau.A[1:], tableau.C[1:], strict=True):
-        rates.append(fun(t + c * h, y + h * _combined(a, rates)))
-    y = y + h * _combined(tableau.B, rates)
-    f = fun(t + h, y)
-    return y, f, [*rates, f]
-
-
-def _combined(weights: Any, rates: list[Any]) -> Any:
-    return weights[: len(rates)] @ np.stack(rates)
-
-
-def _within_step(
-    tableau: Any, fun: Any, t: Any, y: Any, y_new: Any, h: Any, rates: list[Any]
-) -> Any:
-    """Return the state inside of a step, as a function of the fraction of the step."""
-    if tableau is not METHODS["DOP853"]:
-        columns = list(tableau.P.T @ np.stack(rates))
-        return lambda x: y + h * sum(q * x ** (i + 1) for i, q in enumerate(columns))
-    rates = list(rates)
-    for a, c in zip(tableau.A_EXTRA, tableau.C_EXTRA, strict=True):
-        rates.append(fun(t + c * h, y + h * _combined(a, rates)))
-    change, last = y_new - y, rates[tableau.n_stages]
-    parts = [change, h * rates[0] - change, 2 * change - h * (last + rates[0])]
-    parts += list(h * (tableau.D @ np.stack(rates)))
-
-    def inside(x: Any) -> Any:
-        total: Any = 0.0
-        for i, part in enumerate(reversed(parts)):
-            total = (total + part) * (x if i % 2 == 0 else 1 - x)
-        return y + total
-
-    return inside
-
-
-S6 = 6**0.5
-RADAU_C = np.array([(4 - S6) / 10, (4 + S6) / 10, 1.0])
-RADAU_A = np.array(
-    [
-        [(88 - 7 * S6) / 360, (296 - 169 * S6) / 1800, (-2 + 3 * S6) / 225],
-        [(296 + 169 * S6) / 1800, (88 + 7 * S6) / 360, (-2 - 3 * S6) / 225],
-        [(16 - S6) / 36, (16 + S6) / 36, 1 / 9],
-    ]
-)
-
-
-def _collocated(fun: Any, t: Any, y: Any, h: Any) -> Any:
-    """Take one step of Radau's method of order 5, whose stages solve a system of equations."""
-
-    def residual(z: Any) -> Any:
-        rates = np.stack([fun(t + c * h, y + z[i]) for i, c in enumerate(RADAU_C)])
-        return z - h * (RADAU_A @ rates)
-
-    def solve(f: Any, z: Any) -> Any:
-        def flat(v: Any) -> Any:
-            return data_of(f(np.reshape(v, z.shape))).reshape(-1)
-
-        # with its full output, it does not warn where rounding stops it
-        made = scipys("optimize.fsolve")(flat, np.reshape(z, (-1,)), xtol=1e-13, full_output=True)
-        return np.reshape(made[0], z.shape)
-
-    guess = np.zeros((3, *y.shape), dtype=data_of(y).dtype)
-    return y + custom_root(residual, guess, solve)[2]
-
-
 def _with_recorder(native: dict[str, Any]) -> dict[str, Any]:
     """Let SciPy's method record its steps, and show it the attributes of the events."""
     method = native.get("method", "RK45")
@@ -503,7 +433,7 @@ def _with_recorder(native: dict[str, Any]) -> dict[str, Any]:
     options = native.get("options", {})
     tolerance = options.get("rtol", 1e-3), options.get("atol", 1e-6)
     steps: list[Any] = []
-    native["method"] = _recorded(solver, steps)
+    native["method"] = recorded_steps(solver, steps)
     for event in _listed(native.get("events")):
         for name in ("terminal", "direction"):
             if hasattr(event.__wrapped__, name):
@@ -528,7 +458,7 @@ def _solve_ivp(
     y = np.reshape(as_array(y0), (-1,))
     ends = (t_span[0], t_span[1])
     if solver in METHODS.values():
-        way = _Explicit if solver.__name__ in EXPLICIT else _Implicit
+        way = Explicit if solver.__name__ in EXPLICIT else Implicit
         path = way(solver, rate, y, _times(steps, ends, result))
     else:
         refuse(
@@ -623,81 +553,16 @@ def _times(steps: list[Any], ends: Any, result: Any) -> list[Any]:
     return times
 
 
-class _Path:
-    """The states of a method at the ends of its steps, and at any time between."""
-
-    def __init__(self, solver: Any, rate: Any, y: Any, times: list[Any]) -> None:
-        self.solver, self.rate, self.times = solver, rate, times
-        self.points = [float(plain(t)) for t in times]
-        self.is_forward = self.points[-1] >= self.points[0]
-        self.states: list[Any] = [y]
-        for i in range(len(times) - 1):
-            self.states.append(self.stepped(i))
-
-    def __call__(self, t: Any) -> Any:
-        """Return the state at a time."""
-        point, sign = float(plain(t)), 1 if self.is_forward else -1
-        place = bisect.bisect_left(self.points, point * sign, key=lambda one: one * sign)
-        place = min(place, len(self.points) - 1)
-        end = self.times[place]
-        if t is end or (point == self.points[place] and not is_recorded([t, end])):
-            return self.states[place]
-        return self.within(max(0, place - 1), t)
-
-    def stepped(self, i: int) -> Any:
-        """Return the state at the end of a step."""
-        raise NotImplementedError
-
-    def within(self, i: int, t: Any) -> Any:
-        """Return the state at a time inside of a step."""
-        raise NotImplementedError
-
-
-class _Explicit(_Path):
-    """The path of an explicit method, by repeating SciPy's accepted steps."""
-
-    def __init__(self, solver: Any, rate: Any, y: Any, times: list[Any]) -> None:
-        self.rates: list[Any] = []
-        self.inside: dict[Any, Any] = {}
-        self.f = rate(times[0], y)
-        super().__init__(solver, rate, y, times)
-
-    def stepped(self, i: int) -> Any:
-        h = self.times[i + 1] - self.times[i]
-        y, self.f, rates = _stages(self.solver, self.rate, self.times[i], self.states[i], self.f, h)
-        self.rates.append(rates)
-        return y
-
-    def within(self, i: int, t: Any) -> Any:
-        start, h = self.times[i], self.times[i + 1] - self.times[i]
-        key = i, is_grad_enabled()  # what is made in `no_grad` has no derivative
-        if key not in self.inside:
-            self.inside[key] = _within_step(
-                self.solver, self.rate, start, self.states[i], self.states[i + 1], h, self.rates[i]
-            )
-        return self.inside[key]((t - start) / h)
-
-
-class _Implicit(_Path):
-    """The path of an implicit method, by Radau's method with SciPy's steps."""
-
-    def stepped(self, i: int) -> Any:
-        return self.within(i, self.times[i + 1])
-
-    def within(self, i: int, t: Any) -> Any:
-        return _collocated(self.rate, self.times[i], self.states[i], t - self.times[i])
-
-
 def _of_another(
     solver: Any, rate: Any, y: Any, steps: list[Any], ends: Any, result: Any, tolerance: Any
-) -> _Implicit:
+) -> Implicit:
     """Return the path of a solver that is not SciPy's, by Radau's method.
 
     Its steps are halved until the states agree with those of the solver within its tolerances.
     """
     rtol, atol = tolerance
     for _ in range(5):
-        path = _Implicit(solver, rate, y, _times(steps, ends, result))
+        path = Implicit(solver, rate, y, _times(steps, ends, result))
         found = np.stack([data_of(path(t)) for t in result.t], axis=1)
         margin = np.reshape(atol, (-1, 1)) + rtol * np.abs(result.y)
         if np.all(np.abs(found - result.y) <= 10 * margin):
@@ -710,7 +575,10 @@ def _of_another(
     )
 
 
-def _odeint(result: Any, fun: Any, y0: Any, t: Any, args: Any, tfirst: Any) -> Any:
+def _odeint(
+    result: Any, fun: Any, y0: Any, t: Any, args: Any, tfirst: Any, full_output: Any
+) -> Any:
+    found = result[0] if full_output else result
     native, points = quiet(fun), data_of(as_array(t))
 
     def rate(s: Any, y: Any) -> Any:
@@ -726,18 +594,18 @@ def _odeint(result: Any, fun: Any, y0: Any, t: Any, args: Any, tfirst: Any) -> A
         length = times[k] - times[k - 1]
         steps: list[Any] = []
         scipys("integrate.solve_ivp")(
-            plain_rate, points[k - 1 : k + 1], state, method=_recorded(METHODS["DOP853"], steps),
-            rtol=1e-9, atol=1e-11, max_step=np.inf,
+            plain_rate, points[k - 1 : k + 1], state, rtol=1e-9, atol=1e-11, max_step=np.inf,
+            method=recorded_steps(METHODS["DOP853"], steps),
         )  # fmt: skip
-        state = np.asarray(result[k]).reshape(-1)
+        state = np.asarray(found[k]).reshape(-1)
         f = rate(times[k - 1], y)
         span = points[k] - points[k - 1]
         for low, high in steps:  # parts of the interval, with ends that may be tracked
             h = length * ((high - low) / span)
             at = times[k - 1] + length * ((low - points[k - 1]) / span)
-            y, f, _ = _stages(METHODS["DOP853"], rate, at, y, f, h)
+            y, f, _ = stages(METHODS["DOP853"], rate, at, y, f, h)
         columns.append(y)
-    return {(): np.stack(columns)}
+    return {(0,) if full_output else (): np.stack(columns)}
 
 
 def _refined(x: Any, nodes: Any) -> Any:
@@ -789,7 +657,7 @@ ROWS = [
     formula("integrate.simpson", _simpson, "y x dx"),
     formula("integrate.cumulative_simpson", _cumulative_simpson, "y x dx initial"),
     formula("integrate.romb", _romb, "y dx", neutral="show"),
-    _solved("quad", _quad, refused="weight complex_func"),
+    _solved("quad", _quad),
     _solved("dblquad", _dblquad),
     _solved("tplquad", _dblquad),
     _solved("nquad", _nquad, refused="opts full_output"),
@@ -805,7 +673,12 @@ ROWS = [
         "times of events by the implicit function theorem",
         prepare=_with_recorder,
     ),
-    _solved("odeint", _odeint, refused="full_output"),
+    Row(
+        "integrate.ode",
+        Class(stepping),
+        note="by steps of DOP853, or for backward differentiation by collocation",
+    ),
+    _solved("odeint", _odeint),
     _solved("solve_bvp", _solve_bvp, "by the collocation at SciPy's points"),
     Row("integrate.newton_cotes", Constant("weights")),
     Row("integrate.lebedev_rule", Constant("points and weights")),
