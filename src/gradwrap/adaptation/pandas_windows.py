@@ -28,7 +28,7 @@ def of_columns(windows: Any, name: str, *args: Any, **options: Any) -> Any:
     table = _table_of(windows)
     if table.ndim < 2:
         if name in ("cov", "corr"):
-            windows, *args = _aligned(windows, *args, other=options.pop("other", None))
+            windows, args = _aligned(windows, args or (options.pop("other"),))
         return METHODS[name, _is_weighted(windows)](windows, name, *args, **options)
     return pd.DataFrame({one: getattr(windows[one], name)(*args, **options) for one in table})
 
@@ -46,14 +46,13 @@ def has_method(windows: Any, name: str, *args: Any, **options: Any) -> bool:
     return (name, _is_weighted(windows)) in METHODS
 
 
-def _aligned(windows: Any, *args: Any, other: Any = None) -> tuple[Any, ...]:
-    """Return windows over one series, and the other one and what was given after it, in line."""
-    given = args or (other,)
-    series = _table_of(windows)
-    if series.index.equals(given[0].index):
-        return (windows, *given)
-    one, two = series.align(given[0])
-    return (_over(windows, one), two, *given[1:])
+def _aligned(windows: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """Bring the series of windows and another one, the first argument, in line by their labels."""
+    series, other = _table_of(windows), args[0]
+    if series.index.equals(other.index):
+        return windows, args
+    one, two = series.align(other)
+    return _over(windows, one), (two, *args[1:])
 
 
 def _is_of_times(windows: Any) -> bool:
