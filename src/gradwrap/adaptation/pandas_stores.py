@@ -127,7 +127,7 @@ def placed(
     TrackedValueError
         Tracked values would be beside whole numbers or texts of a column of the table.
     """
-    is_own = in_place and not any(one.refs.has_reference() for one in table._mgr.blocks)  # noqa: SLF001
+    is_own = in_place and not any(one.refs.has_reference() for one in table._mgr.blocks)  # noqa: SLF001  there is no public name
     cells = _Cells(table)
     before = [one.to_numpy() for one in _columns(cells.codes)]
     found = store(cells.codes, cells.of(value))
