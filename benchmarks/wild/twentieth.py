@@ -152,7 +152,10 @@ def chebfun() -> Iterator[Case]:
     weights = np.array([0.5, -1.0, 1.0, -1.0, 1.0, -0.5])
 
     def integral(x: Any) -> Any:
-        f = m.chebfun(lambda t: np.exp(-x[0] * t) * np.sin(x[1] * t + x[2]), [-1, 2])
+        def wave(t: Any) -> Any:
+            return np.exp(-x[0] * t) * np.sin(x[1] * t + x[2])
+
+        f = m.chebfun(wave, [-1, 2])
         return [np.reshape(f.sum(), (1,)), f(np.array([-0.3, 0.4]))]
 
     yield "chebfun", integral, [0.7, 2.0, 0.4]
@@ -209,8 +212,9 @@ def pyroomacoustics() -> Iterator[Case]:
 def momentchi2() -> Iterator[Case]:
     m = module("momentchi2")
     start = [1.5, 1.3, 0.7, 0.4, 4.2]
-    for name in ("hbe", "sw", "wf"):
-        yield name, lambda x, f=getattr(m, name): f(x[:4], x[4]), start
+    yield "hbe", lambda x: m.hbe(x[:4], x[4]), start
+    yield "sw", lambda x: m.sw(x[:4], x[4]), start
+    yield "wf", lambda x: m.wf(x[:4], x[4]), start
 
 
 @package("optodetools", "oxygen in the sea")
@@ -231,7 +235,7 @@ def pydy() -> Iterator[Case]:
 
     def moved(x: Any) -> Any:
         system = models.multi_mass_spring_damper(1, apply_gravity=True)
-        values = dict(zip(("g", "c0", "m0", "k0"), x[:4], strict=True))
+        values: dict[str, Any] = dict(zip(("g", "c0", "m0", "k0"), x[:4], strict=True))
         system.constants = {symbol: values[str(symbol)] for symbol in system.constants_symbols}
         system.initial_conditions = dict(zip(system.states, x[4:], strict=True))
         system.times = np.linspace(0.0, 1.0, 6)
@@ -274,28 +278,6 @@ def kanga() -> Iterator[Case]:
     yield "nearest_pd", lambda x: linear.nearest_pd(x.reshape(3, 3)), corner
 
 
-@package("pyextremes", "extreme values")
-def pyextremes() -> Iterator[Case]:
-    m, pandas = module("pyextremes"), module("pandas")
-    fitted = module("pyextremes.models.distribution")
-    days = pandas.date_range("2001-01-01", periods=24, freq="91D")
-
-    def highest(x: Any) -> Any:
-        return m.get_extremes(pandas.Series(x, index=days), "BM", errors="ignore").to_numpy()
-
-    def over(x: Any) -> Any:
-        series = pandas.Series(x, index=days)
-        return m.get_extremes(series, "POT", threshold=0.6, r="100D").to_numpy()
-
-    def likelihood(x: Any) -> Any:
-        peaks = pandas.Series(SERIES, index=days[:12])
-        return fitted.Distribution(peaks, "genextreme").log_probability(tuple(x))
-
-    yield "get_extremes, BM", highest, LONG
-    yield "get_extremes, POT", over, LONG
-    yield "log_probability", likelihood, [0.1, 1.0, 1.5]
-
-
 @package("gemspa-spt", "tracks of particles")
 def gemspa() -> Iterator[Case]:
     m = module("gemspa_spt")
@@ -321,9 +303,7 @@ def ipfn() -> Iterator[Case]:
         ).iteration()
 
     def table(x: Any) -> Any:
-        frame = pandas.DataFrame(
-            {"age": [0, 0, 1, 1, 2, 2], "sex": ["f", "m"] * 3, "total": x[:6]}
-        )
+        frame = pandas.DataFrame({"age": [0, 0, 1, 1, 2, 2], "sex": ["f", "m"] * 3, "total": x[:6]})
         ages = frame.groupby("age")["total"].sum() + x[6]
         sexes = frame.groupby("sex")["total"].sum() + 1.5 * x[6]
         made = m.ipfn(frame, [ages, sexes], [["age"], ["sex"]])
@@ -404,7 +384,9 @@ def ripples() -> Iterator[Case]:
 @package("pyequib", "nebulae")
 def pyequib() -> Iterator[Case]:
     m = module("pyequib")
-    levels = np.array([(0.0, 1.5), (21000.0, 2.5), (21050.0, 1.5)], dtype=[("ej", float), ("j_v", float)])
+    levels = np.array(
+        [(0.0, 1.5), (21000.0, 2.5), (21050.0, 1.5)], dtype=[("ej", float), ("j_v", float)]
+    )
     kind = [("level1", int), ("level2", int), ("strength", float, (4,))]
     strengths = np.array(
         [
@@ -457,7 +439,7 @@ def pyxtal() -> Iterator[Case]:
     yield "get_cell_params", lambda x: m.get_cell_params(14, [(1, 0, 0), (1, 1, 1)], x)[0], [
         22.1, 38.4,
     ]  # fmt: skip
-    yield "para2matrix", lambda x: lattice.para2matrix(x), cell
+    yield "para2matrix", lattice.para2matrix, cell
     yield "matrix2para", lambda x: lattice.matrix2para(x.reshape(3, 3), radians=False), [
         3.0, 0.1, 0.2, -0.3, 4.0, 0.4, 0.5, 0.2, 5.0,
     ]  # fmt: skip
@@ -632,7 +614,11 @@ def mne_features() -> Iterator[Case]:
     yield "compute_katz_fd", of(m.compute_katz_fd), signal
     yield "compute_svd_entropy", of(m.compute_svd_entropy, emb=4), signal
     yield "compute_spect_entropy", of(m.compute_spect_entropy, 24.0, psd_method="fft"), signal
-    yield "compute_wavelet_coef_energy", of(m.compute_wavelet_coef_energy, wavelet_name="db1"), signal
+    yield (
+        "compute_wavelet_coef_energy",
+        of(m.compute_wavelet_coef_energy, wavelet_name="db1"),
+        signal,
+    )
     yield "compute_phase_lock_val", of(pairs.compute_phase_lock_val), signal
 
 
@@ -712,7 +698,10 @@ def izh2122() -> Iterator[Case]:
 def symnum() -> Iterator[Case]:
     m, symbols = module("symnum"), module("symnum.numpy")
 
-    height = m.numpify(3)(lambda x: symbols.sum(symbols.sin(x) * x) + x[0] * x[1] ** 2)
+    def formula(x: Any) -> Any:
+        return symbols.sum(symbols.sin(x) * x) + x[0] * x[1] ** 2
+
+    height = m.numpify(3)(formula)
 
     yield "numpify", height, SERIES[:3]
     yield "gradient", m.gradient(height), SERIES[:3]
@@ -722,11 +711,11 @@ def symnum() -> Iterator[Case]:
 @package("bycycle", "cycles of oscillations")
 def bycycle() -> Iterator[Case]:
     m = module("bycycle.features")
-    times = np.arange(100.0)
+    times = np.arange(72.0)
     wave = [*(np.cos(2.0 * np.pi * times / 20.0) + 0.1 * np.sin(times))]
 
     def shapes(x: Any) -> Any:
-        found = m.compute_shape_features(x, 100.0, (3, 8), n_cycles=2)
+        found = m.compute_shape_features(x, 100.0, (4, 10), n_cycles=2)
         return [found[name].to_numpy() for name in ("volt_peak", "volt_amp", "band_amp")]
 
     yield "compute_shape_features", shapes, wave
@@ -839,7 +828,8 @@ def qiskit_algorithms() -> Iterator[Case]:
                 return np.sum((v - x[:2]) ** 2) + x[2] * v[0] ** 2 * v[1] ** 2
 
             def slope(v: Any) -> Any:
-                return 2.0 * (v - x[:2]) + 2.0 * x[2] * np.prod(v) * v[::-1]
+                product: Any = np.prod(v)
+                return 2.0 * (v - x[:2]) + 2.0 * x[2] * product * v[::-1]
 
             return optimizer().minimize(height, np.array([0.3, 0.2]), jac=slope).x
 
@@ -853,7 +843,10 @@ def qiskit_algorithms() -> Iterator[Case]:
 
 @package("atooms-landscape", "energy landscapes")
 def atooms_landscape() -> Iterator[Case]:
-    m, methods = module("atooms.landscape.surfaces.muller_brown"), module("atooms.landscape.methods")
+    m, methods = (
+        module("atooms.landscape.surfaces.muller_brown"),
+        module("atooms.landscape.methods"),
+    )
 
     def descent(x: Any) -> Any:
         return methods.steepest_descent(x, m.compute, maxiter=6, dx=0.0002)["x"]
@@ -862,3 +855,255 @@ def atooms_landscape() -> Iterator[Case]:
     yield "gradient", m.gradient, [-0.4, 0.6]
     yield "normal_modes", lambda x: m.normal_modes(x)[0], [-0.4, 0.6]
     yield "steepest_descent", lambda x: descent(1.0 * x), [-0.4, 0.6]
+
+
+@package("adafruit-circuitpython-simplemath", "ranges of sensors")
+def simplemath() -> Iterator[Case]:
+    m = module("adafruit_simplemath")
+    yield "map_range", spread(m.map_range), [0.7, 0.1, 2.0, -1.0, 3.0]
+    yield "constrain", spread(m.constrain), [2.4, 0.5, 1.9]
+
+
+@package("pymablock", "perturbation theory")
+def pymablock() -> Iterator[Case]:
+    m = module("pymablock")
+    rows = np.random.default_rng(20).normal(size=(4, 4))
+
+    def effective(x: Any) -> Any:
+        coupling = x[4:].reshape(4, 4)
+        transformed, *_ = m.block_diagonalize(
+            [np.diag(x[:4]), coupling + coupling.T], subspace_indices=[0, 0, 1, 1]
+        )
+        return transformed[0, 0, 2]
+
+    yield "block_diagonalize", effective, [0.0, 0.1, 1.0, 1.3, *rows.ravel()]
+
+
+@package("hazardous", "competing risks")
+def hazardous() -> Iterator[Case]:
+    m, pandas = module("hazardous.metrics"), module("pandas")
+    spans = [3.0, 5.0, 2.0, 7.0, 4.0, 6.0, 1.0, 9.0]
+    times = np.array([1.5, 3.2, 5.1])
+    risks = [*(0.5 + 0.4 * np.cos(1.7 * np.arange(24.0)))]
+
+    def survival(x: Any) -> Any:
+        seen = pandas.DataFrame({"event": [0, 1, 0, 1, 1, 1, 1, 0], "duration": spans})
+        return m.brier_score_survival(seen, seen, x.reshape(8, 3), times)
+
+    def incidence(x: Any) -> Any:
+        seen = pandas.DataFrame({"event": [0, 1, 0, 1, 1, 2, 1, 0], "duration": spans})
+        return m.integrated_brier_score_incidence(
+            seen, seen, x.reshape(8, 3), times, event_of_interest=1
+        )
+
+    yield "brier_score_survival", survival, risks
+    yield "integrated_brier_score_incidence", incidence, risks
+
+
+@package("geometry-lib-pca", "areas of shapes")
+def geometry_lib() -> Iterator[Case]:
+    m = module("geometry_lib")
+
+    def areas(kind: str) -> Callable[[Any], Any]:
+        return lambda x: m.ShapeFactory.create(m.ShapeType[kind], *x).compute_area()
+
+    yield "TRIANGLE", areas("TRIANGLE"), [3.0, 4.0, 4.5]
+    yield "CIRCLE", areas("CIRCLE"), [1.3]
+
+
+@package("eir", "epidemics")
+def eir() -> Iterator[Case]:
+    m = module("Eir.Deterministic.SEIR")
+    sir = module("Eir.Deterministic.SIR")
+
+    def exposed(x: Any) -> Any:
+        beta, rho, gamma = (float(v) for v in x)
+        found = m.SEIR(beta, rho, gamma, 990, 5, 5, 0).run(6, 0.5, plot=False)
+        return found["Infected"].to_numpy()
+
+    def infected(x: Any) -> Any:
+        beta, gamma = (float(v) for v in x)
+        found = sir.SIR(beta=beta, gamma=gamma, S0=990, I0=10, R0=0).run(6, 0.5, plot=False)
+        return found["Infected"].to_numpy()
+
+    yield "SEIR.run", exposed, [1.2, 0.4, 0.2]
+    yield "SIR.run", infected, [1.2, 0.3]
+
+
+@package("hydroevents", "streams after rain")
+def hydroevents() -> Iterator[Case]:
+    m, before = module("hydroevents.baseflow"), module("hydroevents.preprocessing")
+    pandas = module("pandas")
+
+    def filled(x: Any) -> Any:
+        flow = pandas.DataFrame({"Q": [*x[:5], np.nan, np.nan, *x[5:]]})
+        return before.fill_streamflow_gaps(flow, interp_method="linear")[0]["Q"].to_numpy()
+
+    yield "lyne_hollick_filter", lambda x: m.lyne_hollick_filter(x[1:], x[0], "frf"), [
+        0.9, *SERIES,
+    ]  # fmt: skip
+    yield "compute_bfi", lambda x: m.compute_bfi(
+        pandas.Series(0.5 * x[:6]), pandas.Series(x[6:])
+    ), SERIES  # fmt: skip
+    yield "fill_streamflow_gaps", filled, SERIES
+
+
+@package("qcsim", "quantum computers")
+def qcsim() -> Iterator[Case]:
+    operators, states = module("qcSim.operator"), module("qcSim.state")
+
+    def rotated(x: Any) -> Any:
+        turn = operators.two_pulse(x[0], x[1], x[2])
+        return turn(states.State([0.6, 0.8])).probabilities()
+
+    def entangled(x: Any) -> Any:
+        gate = operators.controlled_operator(operators.two_pulse(x[0], x[1]))
+        state = states.State([x[2], x[3], 0.3, 1.2])
+        return np.reshape(gate(state).specific_probability(1, 0), (1,))
+
+    yield "two_pulse", rotated, [0.7, 0.4, 0.2]
+    yield "controlled_operator", entangled, [0.7, 0.4, 1.0, 2.0]
+
+
+@package("joelkit", "algorithms, from a course")
+def joelkit() -> Iterator[Case]:
+    m = module("joelkit.algorithms.merge_sorted")
+    selection = module("joelkit.algorithms.insertion_sort")
+    yield "merge_sorted", lambda x: m.merge_sorted([*x]), SERIES
+    yield "insertion_sorted", lambda x: selection.insertion_sorted([*x]), SERIES
+
+
+@package("tedana", "echoes of magnetic resonance")
+def tedana() -> Iterator[Case]:
+    combine, decay = module("tedana.combine"), module("tedana.decay")
+    echoes = np.array([14.0, 28.0, 42.0])
+    mask = np.array([3, 2])
+    cube = [*(100.0 + 20.0 * np.cos(1.3 * np.arange(24.0)))]
+
+    def fitted(x: Any) -> Any:
+        return decay.fit_loglinear(x.reshape(2, 3, 4), echoes, mask, report=False)
+
+    yield "make_optcom, t2s", lambda x: combine.make_optcom(
+        x[2:].reshape(2, 3, 4), echoes, mask, t2s=x[:2]
+    ), [30.0, 45.0, *cube]  # fmt: skip
+    yield "make_optcom, paid", lambda x: combine.make_optcom(
+        x.reshape(2, 3, 4), echoes, mask, combmode="paid"
+    ), cube  # fmt: skip
+    yield "fit_loglinear", fitted, [
+        v * w for v, w in zip(cube, np.exp(-np.repeat([0.4, 0.8, 1.2] * 2, 4)), strict=True)
+    ]  # fmt: skip
+
+
+@package("numericalmethodsjb", "roots of functions")
+def numericalmethodsjb() -> Iterator[Case]:
+    m = module("rootfinding")
+
+    def root(x: Any) -> Any:
+        def cubic(t: Any) -> Any:
+            return t**3 - x[0] * t - x[1]
+
+        def slope(t: Any) -> Any:
+            return 3.0 * t**2 - x[0]
+
+        return m.Rootfinding.newton(cubic, slope, x[2], 6, 1e-12)
+
+    yield "newton", root, [2.0, 1.0, 2.5]
+
+
+@package("centurypy", "carbon in soil")
+def centurypy() -> Iterator[Case]:
+    m = module("centurypy.century")
+    rates = [0.28, 0.08, 0.0035, 0.14, 0.00013, 0.3, 0.55, 0.55, 0.55, 0.55, 0.2, 0.03, 0.004]
+    times = np.array([0.0, 1.0, 3.0, 6.0])
+
+    def model(x: Any) -> Any:
+        return m.Century([100.0, x[0], x[1], 20.0, 30.0, x[2], 0.1]).resolve(times, x[3:])
+
+    yield "Century.resolve", model, [5.0, 0.4, 3.0, *rates]
+
+
+@package("pushinka-rad", "radiation in space")
+def pushinka_rad() -> Iterator[Case]:
+    m, doses = module("pushinka_rad.orbits"), module("pushinka_rad.data.dose_depth")
+    orbit = m.get_orbit("LEO_ISS")
+
+    def environment(x: Any) -> Any:
+        found = m.compute_environment(orbit, x[0], shielding_mm_al=x[1])
+        return np.array([found.tid_krad, 1e-10 * found.proton_fluence_cm2])
+
+    yield "kepler_period", lambda x: m.kepler_period(x[0]), [420.0]
+    yield "interpolate_dose_rate", lambda x: doses.interpolate_dose_rate(x[0]), [2.3]
+    yield "compute_environment", environment, [1.7, 2.3]
+
+
+@package("pysunergy-calc", "solar panels")
+def pysunergy() -> Iterator[Case]:
+    m, time = module("pysunergy_calc"), module("datetime")
+    noon = time.datetime(2026, 6, 21, 11, 30, tzinfo=time.timezone.utc)
+
+    def position(x: Any) -> Any:
+        found = m.compute_solar_potential(x[0], x[1], noon)
+        return np.array([found.altitude, found.azimuth])
+
+    yield "compute_solar_potential", position, [46.2, 6.1]
+    yield "compute_panel_power", spread(m.compute_panel_power), [12.0, 0.2, 700.0]
+    yield "estimate_energy_produced", spread(m.estimate_energy_produced), [
+        12.0, 0.2, 200.0, 24.0, 0.8,
+    ]  # fmt: skip
+
+
+@package("segwo", "sensitivities of detectors")
+def segwo() -> Iterator[Case]:
+    cov, response = module("segwo.cov"), module("segwo.response")
+    sensitivity, geometry = module("segwo.sensitivity"), module("segwo.geometry")
+    mixing = np.array([[1.0, 0.5j, -0.3], [0.2, 1.0, 0.4j], [0.1j, 0.3, 1.0]])
+    corners = 1e9 * np.array([[0.0, 0.0, 0.0], [2.5, 0.1, 0.0], [1.2, 2.1, 0.3]])
+
+    def noise(x: Any) -> Any:
+        return cov.project_covariance(cov.construct_covariance_from_psds([*x]), mixing)
+
+    def signal(x: Any) -> Any:
+        return cov.construct_covariance_from_measurements(x[:, None] * np.array([1.0, 0.3, 0.5]))
+
+    def inverse(x: Any) -> Any:
+        return sensitivity.compute_sensitivity_from_inverse(
+            noise(x[:12].reshape(3, 4)), signal(x[12:])
+        )
+
+    def diagonal(x: Any) -> Any:
+        return sensitivity.compute_sensitivity_from_eigenvalues(
+            noise(x[:12].reshape(3, 4)), signal(x[12:])
+        )
+
+    def links(x: Any) -> Any:
+        made = geometry.Geometry(
+            links=geometry.lisa_links(),
+            positions=(corners + 1e8 * x[2:].reshape(3, 3))[None],
+            ltts=np.full((1, 6), 8.3),
+        )
+        return response.compute_strain2link(np.array([1e-3, 3e-3]), x[0], x[1], made)
+
+    start = [*SERIES, 1.0, 0.7, 1.2, 0.9]
+    yield "compute_sensitivity_from_inverse", inverse, start
+    yield "compute_sensitivity_from_eigenvalues", diagonal, start
+    yield "compute_strain2link", links, [0.4, 1.1, *(0.1 * np.array(SERIES[:9]))]
+
+
+@package("unwisexlens-lklh", "spectra of galaxies")
+def unwisexlens() -> Iterator[Case]:
+    m = module("unWISExLens_lklh.auxiliary.pk_interpolator").PowerSpectrumInterpolator
+    binned = module("unWISExLens_lklh.auxiliary.auxiliary_functions").bin_spectrum
+    shifts, scales = np.linspace(0.0, 2.0, 5), np.geomspace(0.01, 1.0, 6)
+    power = np.exp(-(np.log(scales / 0.05) ** 2))[None] / (1.0 + shifts[:, None]) ** 2
+
+    def spectrum(x: Any) -> Any:
+        made = m(shifts, scales, x.reshape(5, 6), extrap_kmax=5.0)
+        return made.P(np.array([0.3, 1.1]), np.array([0.03, 0.2]), grid=False)
+
+    def at(x: Any) -> Any:
+        return m(shifts, scales, np.log(power), logP=True).logP(x[:2], x[2:], grid=False)
+
+    bands = np.array([0.0, 4.0, 8.0, 12.0])
+    yield "PowerSpectrumInterpolator", spectrum, [*power.ravel()]
+    yield "PowerSpectrumInterpolator.logP", at, [0.3, 1.1, 0.03, 0.2]
+    yield "bin_spectrum", lambda x: binned(np.arange(12.0), x, bands, ell_weighted=True), SERIES
