@@ -245,8 +245,9 @@ def pydy() -> Iterator[Case]:
     def rates(x: Any) -> Any:
         system = models.multi_mass_spring_damper(2)
         system.constants = dict.fromkeys(system.constants_symbols, 1.3)
-        slopes = system.generate_ode_function(generator="lambdify", constants_arg_type="array")
-        return slopes(x[:4], 0.0, x[4:])
+        slopes = system.generate_ode_function(generator="lambdify")
+        symbols = sorted(system.constants_symbols, key=str)
+        return slopes(x[:4], 0.0, dict(zip(symbols, x[4:], strict=True)))
 
     yield "System.integrate", moved, [9.8, 0.4, 1.2, 5.0, 0.1, -0.2]
     yield "generate_ode_function", rates, [0.1, 0.3, -0.2, 0.4, 0.5, 0.6, 1.2, 1.4, 5.0, 6.0]
@@ -828,8 +829,7 @@ def qiskit_algorithms() -> Iterator[Case]:
                 return np.sum((v - x[:2]) ** 2) + x[2] * v[0] ** 2 * v[1] ** 2
 
             def slope(v: Any) -> Any:
-                product: Any = np.prod(v)
-                return 2.0 * (v - x[:2]) + 2.0 * x[2] * product * v[::-1]
+                return 2.0 * (v - x[:2]) + 2.0 * x[2] * v[0] * v[1] * v[::-1]
 
             return optimizer().minimize(height, np.array([0.3, 0.2]), jac=slope).x
 
@@ -1107,3 +1107,132 @@ def unwisexlens() -> Iterator[Case]:
     yield "PowerSpectrumInterpolator", spectrum, [*power.ravel()]
     yield "PowerSpectrumInterpolator.logP", at, [0.3, 1.1, 0.03, 0.2]
     yield "bin_spectrum", lambda x: binned(np.arange(12.0), x, bands, ell_weighted=True), SERIES
+
+
+@package("pymagnetos", "high magnetic fields")
+def pymagnetos() -> Iterator[Case]:
+    m = module("pymagnetos.core.signal_processing")
+    times = np.linspace(0.0, 1.0, 60)
+    carrier = [*(np.sin(2.0 * np.pi * 12.0 * times + 0.3) * (1.0 + 0.4 * times))]
+
+    def quadratures(x: Any) -> Any:
+        return m.demodulate(
+            times, np.sin(2.0 * np.pi * 12.0 * times), times, x, 12.0, filter_order=2, filter_fc=4.0
+        )
+
+    yield "integrate_pickup", lambda x: m.integrate_pickup(np.cumsum(x[:12]), x[12:], 0.7), [
+        *SERIES, *SERIES[::-1],
+    ]  # fmt: skip
+    yield "rolling_average", lambda x: m.rolling_average(x.reshape(12, 2), 3, subsample=True), LONG
+    yield "demodulate", quadratures, carrier
+
+
+@package("polypy", "molecules that move")
+def polypy() -> Iterator[Case]:
+    m, utils = module("polypy.analysis"), module("polypy.utils")
+    tracks = module("polypy.msd").MSDContainer
+    cell = [5.0, 0.1, 0.2, -0.3, 6.0, 0.4, 0.5, 0.2, 7.0]
+
+    def charges(x: Any) -> Any:
+        made = m.OneDimensionalChargeDensity(
+            np.arange(12.0), [x[:12], x[12:]], [2.0, -1.0], 3.5, 10
+        )
+        return made.calculate_charge_density()[1]
+
+    def fractions(x: Any) -> Any:
+        inverse, lengths = utils.calculate_rcplvs(x[:9].reshape(3, 3))
+        return utils.cart_2_frac(x[9:].reshape(2, 3), lengths, inverse)
+
+    yield "calculate_charge_density", charges, LONG
+    yield "cart_2_frac", fractions, [*cell, 1.0, 2.0, 3.0, 2.5, 1.5, 0.5]
+    yield "conductivity", spread(m.conductivity), [120.0, 800.0, 0.3, 900.0, 1.1]
+    yield "smooth_msd_data", lambda x: tracks().smooth_msd_data(np.arange(12) // 3, x)[1], SERIES
+
+
+@package("alaa-rocket", "rockets, from a course")
+def alaa_rocket() -> Iterator[Case]:
+    m = module("rocket.rocket")
+
+    def distance(x: Any) -> Any:
+        first, second = m.Rocket(x[0], x[1]), m.Shuttle(x[2], x[3])
+        first.move_rocket(x[4], 2.0)
+        return first.get_distance(second)
+
+    yield "get_distance", distance, [0.3, 1.0, 2.0, -0.5, 0.7]
+
+
+@package("quantumgeometrytensor", "geometry of bands")
+def quantum_geometry() -> Iterator[Case]:
+    m = module("quantumgeometrytensor.QuantumGeometry").QuantumGeometry
+    integrals = module("quantumgeometrytensor.Function")
+    spins = [np.array([[0, 1], [1, 0]]), np.array([[0, -1j], [1j, 0]]), np.diag([1, -1])]
+
+    def bands(k: Any) -> Any:
+        return np.sin(k[0]) * spins[0] + np.sin(k[1]) * spins[1] + (1.2 - np.cos(k[0])) * spins[2]
+
+    def integral(x: Any) -> Any:
+        def height(t: Any) -> Any:
+            return np.exp(-x[0] * t) * np.cos(x[1] * t)
+
+        return integrals.gauss_legendre_adaptive(height, 0.0, x[2], n=12, max_depth=2)
+
+    yield "get_energy_band", lambda x: m(bands).get_energy_band(x)[0], [0.4, 0.9]
+    yield "Local_S_QuantumGeometry", lambda x: m(bands).Local_S_QuantumGeometry(x, spins[:2]), [
+        0.4, 0.9,
+    ]  # fmt: skip
+    yield "velocity", lambda x: [np.abs(v) for v in m(bands).velocity(x)], [0.4, 0.9]
+    yield "gauss_legendre_adaptive", integral, [0.7, 2.0, 1.5]
+
+
+@package("samspy", "launch vehicles")
+def samspy() -> Iterator[Case]:
+    m, orbit = module("samspy.vehicle.multistage"), module("samspy.traj.orbit").Elliptical
+
+    def launch(x: Any) -> Any:
+        stages = {
+            "S1": {"Mwet": x[0], "Mdry": x[1], "Isp": x[2]},
+            "S2": {"Mwet": x[3], "Mdry": 1.0, "Isp": 340.0},
+        }
+        return m.stagedeltaV(["S1", "S2"], stages)
+
+    def turn(x: Any) -> Any:
+        first, second = (orbit(apo=x[0], peri=p, mu=398600.0) for p in (x[1], x[2]))
+        first.fill_params()
+        second.fill_params()
+        return np.array([first.planechange(second, x[3]), second.eccentricity, first.period])
+
+    yield "rocketeq", spread(m.rocketeq), [3.1, 120.0, 40.0]
+    yield "stagedeltaV", launch, [100.0, 8.0, 310.0, 12.0]
+    yield "planechange", turn, [42164.0, 6678.0, 7000.0, 0.4]
+
+
+@package("ocean-model", "a column of the ocean")
+def ocean_model() -> Iterator[Case]:
+    m, types = module("ocean_model.Dynamic"), module("types")
+
+    def step(x: Any) -> Any:
+        layers = types.SimpleNamespace(kmax=5, dsig_u=x[:6], dsig_w=x[6:12])
+        explicit = m.estimate_explicite_matrix(6, 0.5, 0.6, x[12], x[13], layers)
+        implicit = m.estimate_implicite_matrix(6, 0.5, 0.6, x[12], x[13], layers)
+        speeds: Any = explicit @ np.cos(np.arange(6.0))
+        solved: Any = np.linalg.solve(implicit, speeds)
+        return solved
+
+    widths = [*(0.2 + 0.02 * np.cos(np.arange(12.0)))]
+    yield "estimate_implicite_matrix", step, [*widths, 0.05, 1.4]
+
+
+@package("pgmpy", "Bayesian networks")
+def pgmpy() -> Iterator[Case]:
+    network = module("pgmpy.models").LinearGaussianBayesianNetwork
+    factor = module("pgmpy.factors.continuous").LinearGaussianCPD
+
+    def joint(x: Any) -> Any:
+        made = network([("a", "b"), ("b", "c")])
+        made.add_cpds(
+            factor("a", [x[0]], x[1]), factor("b", x[2:4], x[4], ["a"]),
+            factor("c", x[5:7], x[7], ["b"]),
+        )  # fmt: skip
+        return made.to_joint_gaussian()
+
+    yield "to_joint_gaussian", joint, [1.0, 4.0, -5.0, 0.5, 2.0, 4.0, -1.0, 1.5]
