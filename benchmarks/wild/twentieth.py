@@ -1164,24 +1164,16 @@ def alaa_rocket() -> Iterator[Case]:
 @package("quantumgeometrytensor", "geometry of bands")
 def quantum_geometry() -> Iterator[Case]:
     m = module("quantumgeometrytensor.QuantumGeometry").QuantumGeometry
-    integrals = module("quantumgeometrytensor.Function")
     spins = [np.array([[0, 1], [1, 0]]), np.array([[0, -1j], [1j, 0]]), np.diag([1, -1])]
 
     def bands(k: Any) -> Any:
         return np.sin(k[0]) * spins[0] + np.sin(k[1]) * spins[1] + (1.2 - np.cos(k[0])) * spins[2]
-
-    def integral(x: Any) -> Any:
-        def height(t: Any) -> Any:
-            return np.exp(-x[0] * t) * np.cos(x[1] * t)
-
-        return integrals.gauss_legendre_adaptive(height, 0.0, x[2], n=12, max_depth=2)
 
     yield "get_energy_band", lambda x: m(bands).get_energy_band(x)[0], [0.4, 0.9]
     yield "Local_S_QuantumGeometry", lambda x: m(bands).Local_S_QuantumGeometry(x, spins[:2]), [
         0.4, 0.9,
     ]  # fmt: skip
     yield "velocity", lambda x: [np.abs(v) for v in m(bands).velocity(x)], [0.4, 0.9]
-    yield "gauss_legendre_adaptive", integral, [0.7, 2.0, 1.5]
 
 
 @package("samspy", "launch vehicles")
