@@ -60,8 +60,9 @@ def peers(session: nox.Session) -> None:
 @nox.session(python=OLDEST)
 def oldest(session: nox.Session) -> None:
     """Run all tests with the lowest versions of the dependencies that pyproject.toml allows."""
-    session.install("-e", ".[test]", "numpy==2.0.*", "array-api-compat==1.12.*", "optree==0.13.*")
-    session.run("pytest", *session.posargs)
+    others = ("bottleneck", "jax", "pandas")
+    session.install("-e", ".[test,distributed,xarray]", *others, "-c", ".ci/oldest.txt")
+    session.run("pytest", *session.posargs, env={"PANDAS_COPY_ON_WRITE": "1"})
 
 
 @nox.session(python=OLDEST)

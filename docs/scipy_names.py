@@ -125,7 +125,7 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "integrate": {
         "classes of plain data": (
-            "BDF DOP853 DenseOutput LSODA OdeSolution OdeSolver RK23 RK45 Radau complex_ode ode"
+            "BDF DOP853 DenseOutput LSODA OdeSolution OdeSolver RK23 RK45 Radau complex_ode"
         ),
         "errors and warnings": "IntegrationWarning ODEintWarning",
         "modules": "dop lsoda odepack quadpack vode",

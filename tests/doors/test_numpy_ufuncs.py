@@ -119,6 +119,21 @@ def test_matrix_and_vector() -> None:
 # where= and out= ----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("name", ["less", "equal", "isnan", "logical_and", "logical_not"])
+def test_truths_where_a_mask_is_set_are_truths(name: str) -> None:
+    """As numbers they would be indices where they choose elements."""
+    ufunc = getattr(np, name)
+
+    def function(x: Any) -> Any:
+        found = ufunc(*(x,) * ufunc.nin, where=MASK)
+        np.testing.assert_array_equal(found[MASK], ufunc(*(A[MASK],) * ufunc.nin))
+        assert found.dtype == bool
+        assert not np.any(found[~MASK])
+        return np.sum(x)
+
+    gw.grad(function)(A)
+
+
 def test_where_with_out_keeps_nan_out_of_the_gradient() -> None:
     """The usual way to divide safely."""
 

@@ -754,3 +754,13 @@ def test_a_transform_of_an_array_or_with_an_array_as_argnums_raises_at_once(tran
         assert message(ArgnumsError, calls[1]).startswith(with_array)
     assert "it got a float" in message(ArgnumsError, lambda: transform(1.0))
     assert message(ArgnumsError, lambda: transform(total, [1.5])).startswith("argnums=1.5. Fix")
+
+
+def test_errors_that_are_causes_of_each_other_are_raised() -> None:
+    def f(x: Any) -> Any:
+        one, other = KeyError("one"), ValueError("other")
+        one.__cause__, other.__cause__ = other, one
+        raise one
+
+    with pytest.raises(KeyError, match="one"):
+        gw.grad(f)(1.0)

@@ -171,3 +171,21 @@ def test_the_text_of_a_variable_is_no_number(number: Any) -> None:
     with pytest.raises(ValueError, match="could not convert") as caught:
         gw.grad(fn(lambda x: x * number("one")))(1.5)
     assert not hasattr(caught.value, "__notes__")
+
+
+# Indices ------------------------------------------------------------------------------------------
+
+
+def test_an_exponent_that_numpy_asks_for_its_index_does_not_repeat_the_function() -> None:
+    runs: list[int] = []
+
+    def power(x: Any) -> Any:
+        runs.append(1)
+        with_operator = np.arange(1.0, 4.0) ** x  # NumPy before 2.3 asks, and goes on if refused
+        return np.sum(with_operator)
+
+    wanted = np.sum(np.arange(1.0, 4.0) ** 2.0 * np.log(np.arange(1.0, 4.0)))
+    np.testing.assert_allclose(gw.grad(power)(2.0), wanted)
+    assert len(runs) == 1
+    with pytest.raises(TypeError, match=r"Use as an index.*call int\(x\.item\(\)\)"):
+        gw.grad(lambda x: x * [1.0, 2.0][x])(1.0)

@@ -286,6 +286,72 @@ def test_functions_of_numba_that_are_compiled_while_a_package_is_adapted(
         np.testing.assert_allclose(slopes, np.transpose(differences), rtol=1e-6, atol=1e-7)
 
 
+KEPT = """
+    import functools
+
+    import numba as nb
+    from numba.extending import overload, register_jitable
+
+    @functools.lru_cache
+    def kernel(power):
+        @nb.njit
+        def compiled(x):
+            return np.sum(x**power)
+
+        return compiled
+
+    class Table:
+        def __init__(self, *functions):
+            self._kernels = {"named": dict(enumerate(functions))}
+
+        def __getitem__(self, place):
+            return self._kernels["named"][place]
+
+    TABLE = Table(nb.njit(lambda x: np.sum(np.sin(x))), kernel(2))
+
+    def cached(x):
+        return kernel(3)(x) * kernel(2)(2.0 * x)
+
+    def in_a_table(x):
+        return TABLE[0](x) + TABLE[1](x) * kernel(2)(np.ones(2))
+
+    def spread(values, power=2):
+        raise NotImplementedError
+
+    @overload(spread)
+    def choose_spread(values, power=2):
+        if isinstance(values, nb.types.Array):
+            return lambda values, power=2: np.mean((values - np.mean(values)) ** power)
+        return lambda values, power=2: values**power
+
+    def both(x):
+        return x.sum()
+
+    @overload(both)
+    def choose_both(x):
+        return lambda x: x.sum() * 2.0
+
+    @register_jitable
+    def doubled(x):
+        return 2.0 * x
+
+    @nb.njit
+    def compiled(x):
+        return spread(x) + spread(x[0], power=3) + both(doubled(x)) ** 2
+
+    def overloaded(x):
+        return compiled(x) + both(x) ** 3
+"""
+
+
+@pytest.mark.parametrize("name", ["cached", "in_a_table", "overloaded"])
+def test_functions_of_numba_that_are_kept_or_that_stand_for_others(
+    tmp_path: Path, name: str
+) -> None:
+    pytest.importorskip("numba")
+    check(getattr(written(tmp_path, KEPT), name))
+
+
 def test_an_array_that_a_function_of_numba_writes_to_is_not_a_copy(tmp_path: Path) -> None:
     pytest.importorskip("numba")
     package = written(tmp_path, COMPILED_LATER)

@@ -193,3 +193,92 @@ def test_labelled_arrays_do_not_become_plain_arrays_elsewhere() -> None:
     for function in (convert, read):
         with pytest.raises(TrackedValueError, match=r"use \.data, which is tracked"):
             gw.grad(lambda x, run=function: np.sum(run(x)))(X)
+
+
+POLYNOMIALS = """
+    def derived(x):
+        p = np.poly1d(np.polyfit(np.arange(4.0), x, 2))
+        return np.polyder(p)(0.3) + np.polyder(p, 2)(2.0) + p.deriv()(0.1)
+
+    def integrated(x):
+        p = np.poly1d(x)
+        return np.polyint(p)(0.3) + np.polyint(p, 2, k=1.0)(0.5) + p.integ()(1.0)
+
+    def multiplied(x):
+        p, q = np.poly1d(x), np.poly1d([1.0, 2.0])
+        return np.polymul(p, q)(0.3) + np.polymul(x, q)(0.2) + np.polymul(q, a2=p)[1]
+
+    def added(x):
+        p, q = np.poly1d(x), np.poly1d([1.0, 2.0])
+        return np.polyadd(p, q)(0.3) * np.polysub(q, p)(0.2) + np.polyadd(p, 1.0)(0.1)
+
+    def divided(x):
+        quotient, rest = np.polydiv(np.poly1d(x), np.poly1d([1.0, 2.0]))
+        assert isinstance(quotient, np.poly1d)
+        return quotient(0.4) + rest(0.3)
+
+    def evaluated(x):
+        p = np.poly1d(x)
+        inside = np.polyval(p, np.poly1d([1.0, 2.0]))(0.5) + p(np.poly1d([2.0, 0.5]))(0.2)
+        return inside + np.polyval(p, 0.3) + np.polyval(np.poly1d([1.0, 2.0]), x).sum()
+
+    def zeros(x):
+        return np.sum(np.abs(np.roots(np.poly1d(x))) ** 2)
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["derived", "integrated", "multiplied", "added", "divided", "evaluated", "zeros"],
+)
+def test_polynomials_that_are_objects(name: str, tmp_path: Path) -> None:
+    function = getattr(written(tmp_path, POLYNOMIALS), name)
+    check(function)
+    gradient = gw.grad(gw.adapting(function))
+    compiled = gw.compile(gradient)
+    assert np.allclose(compiled(X), gradient(X))
+    assert np.allclose(compiled(X[::-1]), gradient(X[::-1]))
+
+
+SPARSE = """
+    import scipy.sparse as sp
+    from scipy.sparse import csr_matrix, issparse, isspmatrix_csc, spmatrix
+
+    def by_isinstance(x):
+        A = csr_matrix(np.diag(x))
+        if not isinstance(A, (csr_matrix, sp.csc_matrix)) or not isinstance(A, spmatrix):
+            raise TypeError(A)
+        assert not isinstance(A, (np.ndarray, sp.csc_matrix, sp.sparray))
+        return (A @ A).sum()
+
+    def by_type(x):
+        A = sp.diags_array(x).tocsc()
+        if type(A) is not sp.csc_array or type(A) in (sp.csr_array, np.ndarray):
+            raise TypeError(A)
+        return {sp.csc_array: A.multiply(A).sum()}[type(A)]
+
+    def by_name(x):
+        A = sp.csc_matrix(np.diag(x))
+        name = type(A).__name__
+        assert A.__class__.__name__ == name and "csc_matrix" in str(type(A))
+        return {"csc_matrix": A.T @ A @ x, "csr_matrix": x}[name].sum()
+
+    def made_by_its_class(x):
+        A = sp.csr_matrix(np.diag(x))
+        B = type(A)((x**2, (np.arange(4), np.arange(4))), shape=A.shape)
+        assert isspmatrix_csc(B.T) and A.__class__(A.shape).nnz == 0
+        return (A + B).sum()
+
+    def changed(x):
+        A = sp.lil_matrix((4, 4))
+        A[1, 2] = x[1] * x[2]
+        assert type(A).__name__ == "lil_matrix" and isinstance(A, sp.lil_matrix)
+        return A.tocsr().sum()
+"""
+
+
+@pytest.mark.parametrize(
+    "name", ["by_isinstance", "by_type", "by_name", "made_by_its_class", "changed"]
+)
+def test_the_class_of_a_sparse_matrix(name: str, tmp_path: Path) -> None:
+    check(getattr(written(tmp_path, SPARSE), name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import deque
 from collections.abc import Callable
 from importlib import import_module
@@ -19,6 +20,7 @@ from gradwrap.errors import (
     NotAnArrayError,
     TrackedValueError,
 )
+from gradwrap.testing import check_grads
 
 pytestmark = pytest.mark.peers
 pd: Any = pytest.importorskip("pandas")
@@ -632,3 +634,112 @@ def test_a_change_in_place_changes_the_labels_too() -> None:
         return series.loc[2] ** 2 + series.loc[0]
 
     np.testing.assert_allclose(gw.grad(f)(X), [1.0, 0.0, 2 * X[2]])
+
+
+# Arrays of tables, and later stores ---------------------------------------------------------------
+
+IN_PLACE: dict[str, Any] = {
+    "loc": lambda t: t.loc.__setitem__(0, 9.0),
+    "iloc": lambda t: t.iloc.__setitem__(0, 9.0),
+    "all": lambda t: t.loc.__setitem__(slice(None), 9.0),
+    "mask": lambda t: t.__setitem__(t > 2.0, 9.0),
+    "where": lambda t: t.where(t > 2.0, 9.0, inplace=True),
+    "fillna": lambda t: t.fillna(0.0, inplace=True),
+    "new row": lambda t: t.loc.__setitem__(7, 9.0),
+}
+OF_TABLES: dict[str, Any] = {
+    "at": lambda t: t.at.__setitem__((0, "a"), 9.0),
+    "iat": lambda t: t.iat.__setitem__((0, 0), 9.0),
+    "one column": lambda t: t.loc.__setitem__((slice(None), "a"), np.array([7.0, 8.0, 9.0])),
+    "another column": lambda t: t.__setitem__("a", 9.0),
+}
+ARRAYS: dict[str, Any] = {
+    "to_numpy": lambda t: t.to_numpy(),
+    "values": lambda t: t.values,
+    "dtype": lambda t: t.to_numpy(dtype=float),
+    "copy": lambda t: t.to_numpy(copy=True),
+    "part": lambda t: t[1:].to_numpy(),
+    "of a copy": lambda t: t.copy().to_numpy(),
+}
+OF_PARTS: dict[str, Any] = {
+    "column": lambda t: t["a"].to_numpy(),
+    "by loc": lambda t: t.loc[:, "a"].to_numpy(),
+    "columns": lambda t: t[["a"]].to_numpy(),
+    "row": lambda t: t.iloc[0].to_numpy(),
+    "turned": lambda t: t.T.to_numpy(),
+}
+MAKERS: dict[str, Any] = {
+    "series": lambda x: pd.Series(x),
+    "table": lambda x: pd.DataFrame({"a": x, "b": x + 3.0}),
+    "half": lambda x: pd.DataFrame({"a": x, "b": [4.0, 5.0, 6.0]}),
+    "column": lambda x: pd.DataFrame({"a": x}),
+}
+
+
+def array_after(x: Any, make: Any, take: Any, store: Any) -> Any:
+    table = make(x)
+    array = take(table)
+    store(table)
+    return array
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_an_array_sees_later_stores_as_that_of_pandas_does_or_raises(make: Any) -> None:
+    x = np.array([1.0, 2.0, 3.0])
+    is_series = isinstance(make(x), pd.Series)
+    compared, refused = 0, list[str]()
+    for store in [*IN_PLACE.values()] + ([] if is_series else [*OF_TABLES.values()]):
+        for take in [*ARRAYS.values()] + ([] if is_series else [*OF_PARTS.values()]):
+            after = functools.partial(array_after, make=make, take=take, store=store)
+            try:
+                found, _ = gw.vjp(after, x)
+            except gw.errors.TrackedValueError as error:
+                refused.append(str(error))
+                continue
+            compared += 1
+            np.testing.assert_array_equal(found, after(x))
+    assert compared > 20 * (2 - is_series)
+    assert all("is read after a store" in one for one in refused)
+    assert bool(refused) is not is_series
+
+
+def test_arrays_of_series_are_read_only_and_have_the_derivatives_of_stores() -> None:
+    def f(x: Any) -> Any:
+        series, table = pd.Series(x), pd.DataFrame({"a": x, "b": x})
+        arrays = series.to_numpy(), table["a"].to_numpy()
+        for array in arrays:
+            with pytest.raises(gw.errors.InPlaceError, match="read-only"):
+                array[0] = 1.0
+        series.loc[0] = x[1] ** 2
+        table.loc[0, "a"] = 3.0 * x[1]
+        return arrays[0][0] + arrays[1][0] + arrays[1][1]
+
+    np.testing.assert_allclose(gw.grad(f)(np.array([1.0, 2.0])), [0.0, 4.0 + 3.0 + 1.0])
+
+
+WINDOWS = [
+    "s.rolling(3).cov(t)",
+    "s.rolling(3, min_periods=2).corr(other=t)",
+    "s.rolling(3, center=True, min_periods=1).cov(t, None, 0)",
+    "s.expanding().corr(t)",
+    "s.ewm(alpha=0.4).cov(t)",
+    "s.ewm(alpha=0.4).corr(t)",
+]
+
+
+@pytest.mark.parametrize("labels", ["cdefgh", "fedcba"])
+@pytest.mark.parametrize("call", WINDOWS)
+def test_windows_of_two_series_align_their_labels(call: str, labels: str) -> None:
+    x, y = np.random.default_rng(3).normal(size=(2, 6))
+
+    def f(x: Any) -> Any:
+        series = {"s": pd.Series(x, index=[*"abcdef"]), "t": pd.Series(y, index=[*labels])}
+        return eval(call, series)  # noqa: S307  the text above
+
+    wanted = f(x)
+    np.testing.assert_allclose(gw.vjp(f, x)[0], wanted)
+
+    def filled(x: Any) -> Any:
+        return f(x).fillna(0.0).to_numpy()
+
+    check_grads(filled, [x])

@@ -95,7 +95,7 @@ def test_scipys_solvers_take_it() -> None:
     np.testing.assert_allclose((A + np.eye(10)) @ found, np.ones(10), rtol=1e-8)
     least = linalg.lsqr(operator, np.ones(10), atol=1e-14, btol=1e-14)[0]
     np.testing.assert_allclose(least, found, rtol=1e-6)
-    largest = linalg.svds(operator, k=1, return_singular_vectors=False, rng=0)
+    largest = linalg.svds(operator, k=1, return_singular_vectors=False, v0=np.ones(10))
     np.testing.assert_allclose(largest, np.linalg.norm(A + np.eye(10), 2))
 
 

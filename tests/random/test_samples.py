@@ -6,6 +6,7 @@ import copy
 import functools
 import importlib
 import pickle
+import threading
 import types
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -346,6 +347,24 @@ def test_threads_share_a_generator_without_losing_noise() -> None:
     wanted = np.random.default_rng(11).normal(0.0, 2.0, size=400)
     assert sorted(value for value, _ in found) == sorted(wanted)
     assert all(value == 2.0 * slope for value, slope in found)
+
+
+def _lock_of_its_own(_: Any) -> Any:
+    return threading.Lock()
+
+
+LOCKED: Any = type("L", (np.random.PCG64,), {"lock": functools.cached_property(_lock_of_its_own)})
+"""A bit generator whose lock is as before NumPy 2.4: its own thread cannot take it again."""
+
+
+def test_a_lock_that_is_taken_once_is_enough() -> None:
+    own, plain = (np.random.Generator(kind(7)) for kind in (LOCKED, np.random.PCG64))
+    drawn = ours.default_rng(own)
+    value, slope = gw.value_and_grad(lambda s: np.sum(drawn.gumbel(1.0, s, size=3)))(2.0)
+    noise = plain.gumbel(1.0, 2.0, size=3)
+    assert value == np.sum(noise)
+    np.testing.assert_allclose(slope, np.sum((noise - 1.0) / 2.0))
+    assert drawn.standard_normal() == plain.standard_normal()
 
 
 # vmap and compile ---------------------------------------------------------------------------------

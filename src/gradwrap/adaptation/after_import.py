@@ -24,6 +24,7 @@ ENTRIES: dict[str, str] = {
     "dask.tokenize": "gradwrap.adaptation.dask:enter_tokens",
     "einops": "gradwrap.adaptation.einops:enter_einops",
     "numba.core.bytecode": "gradwrap.adaptation.numba_compiler:enter_bytecode",
+    "numba.core.dispatcher": "gradwrap.adaptation.numba_compiler:enter_dispatchers",
     "numba.np.ufunc.gufunc": "gradwrap.adaptation.numba_compiler:enter_functions_of_parts",
     "numba.np.ufunc.ufuncbuilder": "gradwrap.adaptation.numba_compiler:enter_builders",
     "pandas": "gradwrap.adaptation.pandas:enter_pandas",

@@ -17,7 +17,7 @@ import numpy as np
 from gradwrap import random
 from gradwrap.adaptation.plain_values import PLAIN, Holder, kind_of, number_in, unheld
 from gradwrap.adaptation.readers import evaluated
-from gradwrap.core.array.adapted import callers_for
+from gradwrap.core.array.adapted import callers_for, shown_as
 from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.levels.modes import code_that_runs, is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, has_effect, is_recorded
@@ -41,7 +41,8 @@ def is_instance(value: Any, kinds: Any, /) -> bool:
         return issubclass(kind_of(value), kinds) or (
             _isinstance(value, kinds) and _names_wrapper(kinds)
         )
-    return _isinstance(value, kinds)
+    shown = shown_as.get(id(type_of(value)))
+    return _isinstance(value, kinds) or (shown is not None and issubclass(shown(value), kinds))
 
 
 def _names_wrapper(kinds: Any) -> bool:
@@ -185,6 +186,8 @@ def _type(_: Any, value: Any, *definition: Any, **options: Any) -> Any:
 def standing_kind(value: Any) -> Any:
     """Return the class of a value, or of the array that a variable holds, for adapted code."""
     kind = kind_of(value) if _isinstance(value, AnyWrapper) else type_of(value)
+    if id(kind) in shown_as:
+        return shown_as[id(kind)](value)
     return _STANDING.get(id(kind), kind)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import sys
 from contextvars import ContextVar
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -102,6 +103,45 @@ def uncompiled_ufunc(function: Any, python: Any = None) -> Any:
 
     vars(stand_in)[COMPILED] = function
     return stand_in
+
+
+def overloaded(function: Any) -> Any:
+    """Make a stand-in for a function that compiled code replaces by another one, or return None.
+
+    `numba.extending.overload` gives functions that choose the other one by the types of the
+    arguments. Python code in place of compiled code calls what compiled code would call.
+    """
+    templates: Any = sys.modules.get("numba.core.typing.templates")
+    known = () if templates is None else templates.builtin_registry.globals
+    found = [kind for value, kind in known if value is function]
+    choices = [
+        one._overload_func  # noqa: SLF001  it has no other name
+        for kind in found
+        for one in attribute_or_none(kind, "templates") or ()
+        if hasattr(one, "_overload_func")
+    ]
+    if not choices:
+        return None
+
+    @functools.wraps(function)
+    def stand_in(*args: Any, **options: Any) -> Any:
+        if _in_python.get():
+            types = list(map(_type_in_numba, args))
+            words = {name: _type_in_numba(value) for name, value in options.items()}
+            for choose in reversed(choices):
+                chosen = choose(*types, **words)
+                if chosen is not None:
+                    return chosen(*args, **options)
+        return function(*args, **options)
+
+    return stand_in
+
+
+def _type_in_numba(value: Any) -> Any:
+    """Return the type that compiled code would give a value."""
+    if isinstance(value, AnyWrapper):
+        value = np.empty(value.shape, value.dtype) if value.ndim else value.dtype.type(0)
+    return sys.modules["numba"].typeof(compiled_of(value))
 
 
 NEUTRAL = frozenset({"casting", "order", "subok"})

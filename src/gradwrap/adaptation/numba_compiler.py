@@ -16,7 +16,12 @@ import numpy as np
 from gradwrap.adaptation.after_import import exchange
 from gradwrap.adaptation.builtin_names import BUILTINS
 from gradwrap.adaptation.later import as_written
-from gradwrap.adaptation.numba import compiled_of, uncompiled_gufunc, uncompiled_ufunc
+from gradwrap.adaptation.numba import (
+    compiled_of,
+    uncompiled,
+    uncompiled_gufunc,
+    uncompiled_ufunc,
+)
 from gradwrap.adaptation.places import ABSENT
 from gradwrap.adaptation.plain_values import are_plain
 from gradwrap.adaptation.stand_ins import original_of
@@ -38,6 +43,23 @@ def enter_bytecode(module: Any) -> None:
         return read(cls, _as_written(pyfunc) if type(pyfunc) is FunctionType else pyfunc)
 
     kind.from_function = classmethod(read_as_written)
+
+
+def enter_dispatchers(module: Any) -> None:
+    """Let what `njit` has made take tracked values, wherever code has kept it.
+
+    Numba asks for compiled code of new types of arguments, and calls what it gets.
+    """
+    kind: Any = module.Dispatcher
+    compile_for = kind._compile_for_args  # noqa: SLF001  it has no other name
+
+    @functools.wraps(compile_for)
+    def chosen(self: Any, *args: Any, **options: Any) -> Any:
+        if not is_differentiating() or are_plain(args, options):
+            return compile_for(self, *args, **options)
+        return uncompiled(self)
+
+    kind._compile_for_args = chosen  # noqa: SLF001  likewise
 
 
 def enter_functions_of_parts(module: Any) -> None:

@@ -190,6 +190,8 @@ def _let_hold() -> None:
     _exchange(pd.DataFrame, "_where", _chosen_where)  # of a series, too
     _exchange(pd.DataFrame, "to_numpy", _converted)
     _exchange(pd.DataFrame, "apply", _applied_to_rows)
+    for name in ("_ixs", "xs", "transpose"):
+        _exchange(pd.DataFrame, name, _of_rows)
     for name in ("loc", "at", "iat"):  # `iloc` has the method of `loc`
         _exchange(type(getattr(pd.Series([0.0]), name)), "__setitem__", _stored)
     kinds: Any = pd.api.typing
@@ -287,8 +289,7 @@ def _indexer_of(table: Any, like: Any) -> Any:
 
 
 def _update(table: Any, made: Any) -> None:
-    if not (isinstance(table, pd.Series) and _columns().is_rewritten(table, made)):
-        table._update_inplace(made)  # noqa: SLF001  there is no public name for it
+    table._update_inplace(made)  # noqa: SLF001  there is no public name for it
 
 
 def _inserted(insert: Any) -> Any:
@@ -383,16 +384,31 @@ def _converted(convert: Any) -> Any:
     def converted(self: Any, *args: Any, **options: Any) -> Any:
         if isinstance(self, pd.Series):
             found = convert(self, *args, **options)
-            return getattr(found, "tracked", found)
+            return found.to_numpy() if hasattr(found, "tracked") else found
         found = _columns().numbers_in(self) if _holds(self) else None
         if found is None:
             return convert(self, *args, **options)
         given = dict(zip(("dtype", "copy"), args, strict=False)) | options
-        if given.get("dtype") is not None:
-            return found.astype(given["dtype"])
-        return found if given.get("copy") else _columns().read_only(found)
+        dtype, copy = given.get("dtype"), given.get("copy", False)
+        if dtype is not None and np.dtype(dtype) != found.dtype:
+            return found.astype(dtype)
+        return found.copy() if copy else found
 
     return converted
+
+
+def _of_rows(take: Any) -> Any:
+    """Note the columns that a row, or a table of rows as columns, was taken from."""
+
+    def taken(self: Any, *args: Any, **options: Any) -> Any:
+        found = take(self, *args, **options)
+        is_column = options.get("axis", args[1] if len(args) > 1 else 0) in (1, "columns")
+        is_of_rows = isinstance(self, pd.DataFrame) and not is_column
+        if is_of_rows and is_differentiating() and _holds_in(found):
+            _columns().note_sources(found, self)
+        return found
+
+    return taken
 
 
 def _applied_to_rows(apply: Any) -> Any:

@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gradwrap.numpy as drop_in
+from gradwrap.core.array.writing.remembered import remember
+from gradwrap.core.array.writing.views import as_view, view_of
 from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch, innermost, native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
-from gradwrap.errors import NotAnArrayError
+from gradwrap.errors import NotAnArrayError, TrackedValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 ours: Any = drop_in
 xp: Any = np  # functions of arrays that may be tracked
@@ -88,8 +90,10 @@ Dtype: Any = type("TrackedDtype", (_Dtype, extensions.ExtensionDtype), {"__modul
 class _Column:
     """One array of a column, which may be tracked."""
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array: Any, sources: tuple[Any, ...] = ()) -> None:
         self.tracked: Any = array
+        self.sources: tuple[Any, ...] = sources
+        """The columns of a table from whose rows it was taken, which may share memory in pandas."""
 
     @classmethod
     def _from_sequence(cls, scalars: Any, *, dtype: Any = None, copy: bool = False) -> Any:
@@ -127,7 +131,7 @@ class _Column:
         if not isinstance(key, (int, np.integer)):
             key = pd.api.indexers.check_array_indexer(self, key)
         found = self.tracked[key]
-        return Column(found) if found.ndim else found
+        return Column(found, self.sources) if found.ndim else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
         key = pd.api.indexers.check_array_indexer(self, key)
@@ -176,7 +180,7 @@ class _Column:
                 made[at] = np.nan if lacks else array[at]
             return made
         if dtype is None or np.dtype(dtype) == array.dtype:
-            return array.copy() if copy else array
+            return array.copy() if copy else outdated_by(read_only(array), self.sources)
         return array.astype(dtype)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -528,28 +532,58 @@ def numbers_in(table: Any) -> Any:
     if not any(type_of(one) is Column for one in columns):
         return None
     if all(getattr(one.dtype, "kind", "O") in NUMBERS for one in columns):
-        return ours.stack(list(map(array_of, columns)), axis=1)
+        arrays = list(map(array_of, columns))
+        sources = [one for column in columns for one in getattr(column, "sources", ())]
+        if len(arrays) == 1:
+            return outdated_by(read_only(arrays[0][:, None]), sources)
+        return outdated_by(read_only(ours.stack(arrays, axis=1)), [*arrays, *sources])
     made = np.empty(table.shape, dtype=object)
     for at, column in enumerate(columns):
         made[:, at] = column.to_numpy(dtype=object)
     return made
 
 
-def read_only(array: Any) -> Any:
-    """Refuse writes to the tracked array of a table, which would not change the table."""
-    if isinstance(array, AnyWrapper):
-        data = native(array)
-        backend_of(data).concrete(data).flags.writeable = False
+class _Columns:
+    """Columns of a table as the source of one array, which cannot be taken from them again."""
+
+    _view = None
+
+    def __init__(self, array: Any, columns: Sequence[Any]) -> None:
+        self.array = array
+        self.columns = columns
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.array, name)  # what the array was made by
+
+    @classmethod
+    def _bind(cls, _: Any) -> Any:
+        raise TrackedValueError(
+            "an array that .to_numpy() or .values gave of a table or its row is read after a store "
+            "into the table. Whether pandas shares memory between them depends on how the table "
+            "was made. Fix: take .to_numpy(copy=True) for the values before the store, or take the "
+            "array again after it."
+        )
+
+
+def note_sources(found: Any, table: Any) -> None:
+    """Note in the columns of a row, or of several, from which columns they were taken."""
+    sources = [table.iloc[:, at].array for at in range(table.shape[1])]
+    is_row = isinstance(found, pd.Series)
+    for row in [found] if is_row else [found.iloc[:, at] for at in range(found.shape[1])]:
+        if type_of(row.array) is Column:
+            row.array.sources = tuple(one.tracked for one in sources if type_of(one) is Column)
+
+
+def outdated_by(array: Any, sources: Sequence[Any]) -> Any:
+    """Let a store into columns of a table make an array outdated that is a copy of their cells."""
+    sources = [one for one in sources if isinstance(one, AnyWrapper)]
+    if sources and isinstance(array, AnyWrapper) and (how := view_of(array)) is not None:
+        as_view(array, _Columns(how.source, sources), how.op, how.statics)
+        for one in sources:
+            remember(one, array)
     return array
 
 
-def is_rewritten(series: Any, made: Any) -> bool:
-    """Write a series that pandas would change in place; an array of it from before changes, too."""
-    old, new = series.array, made.array
-    if type_of(old) is not Column or type_of(new) is not Column or old.dtype != new.dtype:
-        return False
-    (block,) = series._mgr.blocks  # noqa: SLF001  pandas itself asks its blocks
-    if not series.index.equals(made.index) or block.refs.has_reference():
-        return False
-    old.tracked[...] = new.tracked
-    return True
+def read_only(array: Any) -> Any:
+    """Return a view of a tracked array that refuses writes, as the arrays of tables do."""
+    return xp.broadcast_to(array, array.shape) if isinstance(array, AnyWrapper) else array

@@ -127,17 +127,47 @@ def placed(
     TrackedValueError
         Tracked values would be beside whole numbers or texts of a column of the table.
     """
+    is_own = in_place and not any(one.refs.has_reference() for one in table._mgr.blocks)  # noqa: SLF001  there is no public name
     cells = _Cells(table)
+    before = [one.to_numpy() for one in _columns(cells.codes)]
     found = store(cells.codes, cells.of(value))
     found = cells.codes if found is None else found
     is_kept = in_place and len(found) == len(table)
+    codes = _columns(found)
+    columns = [_column(cells, one, is_kept) for one in codes]
+    if is_own and is_kept and len(codes) >= len(before):
+        _write(
+            table, columns, [np.shares_memory(*pair) for pair in zip(before, codes, strict=False)]
+        )
     if isinstance(found, pd.Series):
-        column = _column(cells, found, is_kept)
-        return pd.Series(column, index=found.index, name=found.name)
-    columns = {at: _column(cells, found.iloc[:, at], is_kept) for at in range(found.shape[1])}
-    made = pd.DataFrame(columns, index=found.index)
+        return pd.Series(columns[0], index=found.index, name=found.name, copy=not is_own)
+    made = pd.DataFrame(dict(enumerate(columns)), index=found.index, copy=not is_own)
     made.columns = found.columns
     return made
+
+
+def _columns(table: Any) -> list[Any]:
+    """Return the columns of a table, or the one that a series is."""
+    if isinstance(table, pd.Series):
+        return [table]
+    return [table.iloc[:, at] for at in range(table.shape[1])]
+
+
+def _write(table: Any, columns: list[Any], are_written: list[bool]) -> None:
+    """Write the new columns into the arrays of the old ones where pandas does so.
+
+    Arrays of the columns from before change, too.
+    """
+    for at, (series, is_written) in enumerate(zip(_columns(table), are_written, strict=False)):
+        old, new = series._values, columns[at]  # noqa: SLF001  the array itself, to be written
+        is_held = Column in (type_of(old), type_of(new))
+        if is_written and _numpys(new.dtype) == _numpys(old.dtype):
+            target, cells = (getattr(one, "tracked", one) for one in (old, new))
+            if not isinstance(target, AnyWrapper if is_held else np.ndarray):
+                continue
+            if cells is not target:
+                target[...] = cells
+            columns[at] = old
 
 
 def _column(cells: _Cells, codes: Any, is_kept: bool) -> Any:

@@ -27,6 +27,8 @@ def of_columns(windows: Any, name: str, *args: Any, **options: Any) -> Any:
     """Call a method of windows: of a table column by column, if it has no other tables."""
     table = _table_of(windows)
     if table.ndim < 2:
+        if name in ("cov", "corr"):
+            windows, args = _aligned(windows, args or (options.pop("other"),))
         return METHODS[name, _is_weighted(windows)](windows, name, *args, **options)
     return pd.DataFrame({one: getattr(windows[one], name)(*args, **options) for one in table})
 
@@ -38,8 +40,25 @@ def has_method(windows: Any, name: str, *args: Any, **options: Any) -> bool:
         is_grouped = hasattr(windows, "_grouper")
         series = _table_of(windows)
         is_pair = _is_series(series) and _is_series(other)
-        return is_pair and not is_grouped and series.index.equals(other.index)
+        if not is_pair or is_grouped:
+            return False
+        return series.index.equals(other.index) or not _is_of_times(windows)
     return (name, _is_weighted(windows)) in METHODS
+
+
+def _aligned(windows: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """Bring the series of windows and another one, the first argument, in line by their labels."""
+    series, other = _table_of(windows), args[0]
+    if series.index.equals(other.index):
+        return windows, args
+    one, two = series.align(other)
+    return _over(windows, one), (two, *args[1:])
+
+
+def _is_of_times(windows: Any) -> bool:
+    """Tell if windows are lengths of time, or their weights: those of one index fit no other."""
+    is_long = not isinstance(getattr(windows, "window", None) or 0, int)
+    return is_long or getattr(windows, "times", None) is not None
 
 
 def _is_weighted(windows: Any) -> bool:
@@ -52,11 +71,13 @@ def _table_of(windows: Any) -> Any:
 
 
 def _over(windows: Any, table: Any) -> Any:
-    """Return the same windows over another table of as many rows."""
+    """Return the same windows over another table; with other rows if they count elements."""
     made: Any = copy.copy(windows)
     attributes: dict[str, Any] = made.__dict__
     attributes.pop("_cache", None)
     attributes.update(obj=table, _selection=None)
+    if len(table) != len(windows.obj):
+        attributes["_on"] = table.index
     return made
 
 

@@ -33,7 +33,7 @@ from gradwrap.adaptation.storing import SYMBOLS, WRITERS, Stores
 from gradwrap.adaptation.structured import has_floats, structured
 from gradwrap.adaptation.subclasses import held, new_instance, super_of
 from gradwrap.backends.drop_in import UFUNC_METHODS
-from gradwrap.core.array.adapted import callers_for
+from gradwrap.core.array.adapted import callers_for, shown_as
 from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
@@ -101,8 +101,9 @@ def made_in(make: Any, kind: Any, *args: Any, **options: Any) -> Any:
 
 
 def class_of(value: Any) -> Any:
-    """Return `value.__class__`; that of a variable is the class of its array, as `type` says."""
-    return standing_kind(value) if isinstance(value, AnyWrapper) else value.__class__
+    """Return `value.__class__`; that of a variable is what `type` says."""
+    is_shown = isinstance(value, AnyWrapper) or id(type_of(value)) in shown_as
+    return standing_kind(value) if is_shown else value.__class__
 
 
 def are_same(left: Any, right: Any) -> bool:

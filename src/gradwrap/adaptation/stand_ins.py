@@ -330,6 +330,9 @@ def _function(value: Any) -> Any:
         return _or_itself(value)
     if str(value.__module__).startswith("numpy.testing"):
         return _enter(value, _of_values(value))
+    chosen = numba.overloaded(value)
+    if chosen is not None:
+        return _enter(value, chosen)
     found = _of_masked(value) or _of_scipy(value)
     if found is None and _library(str(value.__module__)) == "numpy":  # a private one
         path = f"{value.__module__}.{value.__qualname__}"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
+from gradwrap.backends.numpy.functions.polynomials import OF_OBJECTS, on_objects
 from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import is_differentiating
@@ -249,7 +250,9 @@ DISPATCHED: tuple[type[Any], ...] = (type_of(np.sum), type_of(np.concatenate))
 
 def taking_lists(found: Any) -> Any:
     """Return the version of a NumPy function or ufunc that takes lists; others unchanged."""
-    return TakingLists(found) if isinstance(found, (np.ufunc, *DISPATCHED)) else found
+    if not isinstance(found, (np.ufunc, *DISPATCHED)):
+        return found
+    return (_TakingPolynomials if found in OF_OBJECTS else TakingLists)(found)
 
 
 class TakingLists:
@@ -315,6 +318,19 @@ class TakingLists:
 
     def __reduce__(self) -> Any:
         return (TakingLists, (self._known,))
+
+
+class _TakingPolynomials(TakingLists):
+    """A NumPy function that also takes objects, `np.poly1d`, whose coefficients are variables."""
+
+    __slots__ = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        given = [*args, *kwargs.values()]
+        held = first_variable([one.coeffs for one in given if isinstance(one, np.poly1d)])
+        if held is None:
+            return super().__call__(*args, **kwargs)
+        return on_objects(self._known, super().__call__, args, kwargs)
 
 
 def with_arrays(

@@ -7,7 +7,7 @@ mapped has seeded the generator itself, each example begins with that seed, as i
 
 from __future__ import annotations
 
-import functools
+import copy
 import inspect
 import math
 from typing import TYPE_CHECKING, Any
@@ -126,8 +126,7 @@ def per_example(
 
 
 def _seeded(rng: Any) -> Seeded:
-    is_global = isinstance(rng, np.random.RandomState)
-    found: Seeded = getattr(rng, "seeded", GLOBAL if is_global else Seeded())
+    found: Seeded = getattr(rng, "seeded", GLOBAL if _is_legacy(rng) else Seeded())
     return found
 
 
@@ -161,9 +160,7 @@ def _drawn(
 
     def draw(*parameters: Any) -> tuple[Any, Any]:
         named = dict(zip(values, parameters, strict=True))
-        sample, noise = _with_noise(
-            row, rng, functools.partial(original, **named, **options), named
-        )
+        sample, noise = _with_noise(row, rng, original, options, named)
         return np.asarray(sample)[()], np.asarray(noise)[()]
 
     sample, noise = per_example(rng, draw, [stop_gradient(value) for value in values.values()])
@@ -179,33 +176,46 @@ def _drawn(
 
 
 def _with_noise(
-    row: Distribution, rng: Any, draw: Callable[[], Any], parameters: dict[str, Any]
+    row: Distribution, rng: Any, original: Method, options: Any, parameters: dict[str, Any]
 ) -> tuple[Any, Any]:
     """Draw a sample, and its noise from the same place of the stream."""
     if not row.noise:
-        sample = draw()
+        sample = original(**parameters, **options)
         return sample, sample
-    is_legacy = isinstance(rng, np.random.RandomState)
-    with rng._bit_generator.lock:  # no other thread draws in between
+    kind: Any = np.random.RandomState if _is_legacy(rng) else np.random.Generator
+    bits = rng._bit_generator
+    with bits.lock:  # no other thread draws in between
         start = _state(rng)
-        sample = draw()
-        end = _state(rng)
-        _set_state(rng, start)
-        kind: Any = np.random.RandomState if is_legacy else np.random.Generator
+        source = rng if _can_take_again(bits.lock) else kind(copy.copy(bits))
+        _set_state(source, start)
+        sample = getattr(kind, original.__name__)(source, **parameters, **options)
+        end = _state(source)
+        _set_state(source, start)
         given = [np.broadcast_to(parameters[name], np.shape(sample)) for name in row.given]
-        noise = getattr(kind, row.noise)(rng, *given, size=np.shape(sample))
+        noise = getattr(kind, row.noise)(source, *given, size=np.shape(sample))
         _set_state(rng, end)
     return sample, noise
 
 
+def _can_take_again(lock: Any) -> bool:
+    """Tell if a thread that holds a generator's lock can draw from it; since NumPy 2.4, it can."""
+    if is_free := lock.acquire(blocking=False):
+        lock.release()
+    return bool(is_free)
+
+
+def _is_legacy(rng: Any) -> bool:
+    return isinstance(rng, np.random.RandomState)
+
+
 def _state(rng: Any) -> Any:
-    if isinstance(rng, np.random.RandomState):
+    if _is_legacy(rng):
         return rng.get_state(legacy=False)
     return rng.bit_generator.state
 
 
 def _set_state(rng: Any, state: Any) -> None:
-    if isinstance(rng, np.random.RandomState):
+    if _is_legacy(rng):
         rng.set_state(state)
     else:
         rng.bit_generator.state = state

@@ -252,7 +252,9 @@ class Formula(Derived):
             out = part_of(call, [stop_gradient(one) for one in outs])
         words = call.words(leaves, self.wanted, out=out)
         if self.options:
-            words["o"] = SimpleNamespace(**{name: words.pop(name) for name in self.options})
+            # an older SciPy lacks some options
+            options = {name: words.pop(name, None) for name in self.options}
+            words["o"] = SimpleNamespace(**options)
         return self.function(**words)
 
 

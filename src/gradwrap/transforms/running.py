@@ -134,9 +134,12 @@ def _note_package(error: GradwrapError) -> None:
 def _overlooked(error: BaseException | None) -> GradwrapError | None:
     """Return the gradwrap error that another error was raised from.
 
-    A package may do so, and Python where C code ignores an error until a later call.
+    A package may do so, and Python where C code ignores an error until a later call. Then errors
+    may be causes of each other.
     """
-    while error is not None:
+    passed: set[int] = set()
+    while error is not None and id(error) not in passed:
+        passed.add(id(error))
         error = error.__cause__
         if isinstance(error, GradwrapError):
             return type(error)(str(error))

@@ -195,7 +195,8 @@ def _call_where(cls: Any, ufunc: Any, inputs: tuple[Any, ...], where: Any, out: 
     target = None if out is None else targets(out)[0]
     if isinstance(result, TUPLE):
         raise NoRuleError(f"np.{ufunc.__name__} with where= has no rule. Fix: use np.where.")
-    return xp.where(mask, result, 0 if target is None else target)
+    rest: Any = False if result.dtype == np.bool else 0  # 0 would make numbers of truths
+    return xp.where(mask, result, rest if target is None else target)
 
 
 # Functions that are not ufuncs --------------------------------------------------------------------

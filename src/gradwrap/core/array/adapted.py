@@ -29,6 +29,8 @@ subclass_views: list[Any] = []
 """The function that makes an instance of a subclass of NumPy's arrays with a variable in it."""
 made_of_python: dict[int, tuple[Any, Any]] = {}
 """By id: ufuncs that a compiler has made of Python functions, and what runs these functions."""
+shown_as: dict[int, Any] = {}
+"""By the id of a class: the function that gives the class that adapted code sees in place of it."""
 rounding: ContextVar[str] = ContextVar("gradwrap_rounding", default="zero")
 """The derivative of numbers that adapted code rounds to decimals: that of x if "through"."""
 rounded_at: ContextVar[str] = ContextVar("gradwrap_rounded", default="")

@@ -21,7 +21,7 @@ from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.levels import TAPE_LEVEL
 from gradwrap.core.levels.wrapper import innermost, is_at, layers, level_of, native
 from gradwrap.core.library.backend import backend_of
-from gradwrap.core.observing.callers import calling_module, leaving
+from gradwrap.core.observing.callers import calling_module, is_exponent, leaving
 from gradwrap.core.values.dynamic import TUPLE, type_of
 
 NUMBERS: dict[str, type[complex]] = dict.fromkeys("biu", int) | {"f": float, "c": complex}
@@ -147,6 +147,8 @@ class Conversions:
         )
 
     def __index__(self) -> int:
+        if is_exponent():
+            raise TypeError("an exponent that is an array is no index")
         return operator.index(self._untracked_data("Use as an index", "call int(x.item())."))
 
     def __bool__(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -92,8 +93,32 @@ def current_place() -> Caller | None:
 
 def calling_module() -> str:
     """Return the name of the module that called the calling function."""
-    frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
-    return str(frame.f_globals.get("__name__", ""))
+    return str(_calling_frame().f_globals.get("__name__", ""))
+
+
+def is_exponent() -> bool:
+    """Tell if the code that called the calling method computes `a ** b` or `a **= b` by it.
+
+    NumPy before 2.3 first asks an exponent for its index, drops the refusal, and calls the ufunc.
+    """
+    frame = _calling_frame()
+    at = frame.f_lasti
+    return frame.f_code.co_code[at : at + 2] in _powers()
+
+
+def _calling_frame() -> FrameType:
+    """Return the frame that called the function which called the function that asks."""
+    return sys._getframe(3)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+
+
+@functools.cache
+def _powers() -> frozenset[bytes]:
+    """Return the instructions of the operator and of its form in place."""
+    from dis import get_instructions  # for refusals alone
+
+    code = compile("a ** b; a **= b", "", "exec")
+    places = [one.offset for one in get_instructions(code) if one.opname == "BINARY_OP"]
+    return frozenset(code.co_code[at : at + 2] for at in places)
 
 
 def caller_of(error: BaseException) -> Caller | None:

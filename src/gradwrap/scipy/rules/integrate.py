@@ -11,10 +11,13 @@ import scipy.integrate
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import GradwrapError, NoRuleError
 from gradwrap.rules.special.incomplete import half_line
+from gradwrap.scipy.classes import Class
 from gradwrap.scipy.dispatching import Constant, scipys
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.interpolants import OfOrder, differentiated
 from gradwrap.scipy.kinds import formula
+from gradwrap.scipy.rules.ode import stepping
+from gradwrap.scipy.rules.paths import EXPLICIT, METHODS, Explicit, Implicit, recorded_steps, stages
 from gradwrap.scipy.solving import (
     Solved,
     as_array,
@@ -27,6 +30,7 @@ from gradwrap.scipy.solving import (
 )
 from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.batch import vmap
+from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.implicit import custom_root
 
 if TYPE_CHECKING:
@@ -238,10 +242,27 @@ def _pair(ends: Any) -> Any:
 
 def _quad(
     result: Any, fun: Any, a: Any, b: Any, args: Any, epsabs: Any, epsrel: Any, limit: Any,
-    points: Any,
+    points: Any, complex_func: Any, weight: Any, wvar: Any,
 ) -> Any:  # fmt: skip
     options = {"epsabs": epsabs, "epsrel": epsrel, "limit": limit, "points": plain(points)}
-    return {(0,): _integrated(lambda x: fun(x, *args), [(a, b)], options)}
+    if weight is not None and (weight not in WAVES or not np.isfinite([plain(a), plain(b)]).all()):
+        refuse("scipy.integrate.quad", weight=weight)
+    wave = None if weight is None else WAVES[weight]
+
+    def integrand(x: Any) -> Any:
+        value = fun(x, *args)
+        return value if wave is None else value * wave(wvar * x)
+
+    def integrated(part: Any) -> Any:
+        return _integrated(lambda x: part(as_array(integrand(x))), [(a, b)], options)
+
+    if complex_func:
+        return {(0,): integrated(np.real) + 1j * integrated(np.imag)}
+    return {(0,): integrated(lambda value: value)}
+
+
+WAVES: dict[str, Any] = {"cos": np.cos, "sin": np.sin}
+"""The weights of `quad` that have no singular point."""
 
 
 def _nquad(result: Any, fun: Any, ranges: Any, args: Any) -> Any:
@@ -401,96 +422,8 @@ def _spawned(qrng: Any, count: int) -> Any:
 # Differential equations ---------------------------------------------------------------------------
 
 
-def _recorded(method: Any, steps: list[Any]) -> Any:
-    """Subclass a solver of SciPy so that it records the times of its steps."""
-
-    class Recorder(method):  # type: ignore[misc]  # a class of SciPy's
-        def step(self) -> Any:
-            message = super().step()
-            if self.status != "failed":
-                steps.append((self.t_old, self.t))
-            return message
-
-    Recorder.__name__ = method.__name__
-    return Recorder
-
-
-METHODS = {
-    name: getattr(scipy.integrate, name)
-    for name in ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
-}
-EXPLICIT = ("RK23", "RK45", "DOP853")
-
-
-def _stages(tableau: Any, fun: Any, t: Any, y: Any, f: Any, h: Any) -> tuple[Any, Any, list[Any]]:
-    """Take one explicit step; return the new state, its rate, and the rates of the stages."""
-    rates = [f]
-    for a, c in zip(tableau.A[1:], tableau.C[1:], strict=True):
-        rates.append(fun(t + c * h, y + h * _combined(a, rates)))
-    y = y + h * _combined(tableau.B, rates)
-    f = fun(t + h, y)
-    return y, f, [*rates, f]
-
-
-def _combined(weights: Any, rates: list[Any]) -> Any:
-    return weights[: len(rates)] @ np.stack(rates)
-
-
-def _within_step(
-    tableau: Any, fun: Any, t: Any, y: Any, y_new: Any, h: Any, rates: list[Any]
-) -> Any:
-    """Return the state inside of a step, as a function of the fraction of the step."""
-    if tableau is not METHODS["DOP853"]:
-        columns = list(tableau.P.T @ np.stack(rates))
-        return lambda x: y + h * sum(q * x ** (i + 1) for i, q in enumerate(columns))
-    rates = list(rates)
-    for a, c in zip(tableau.A_EXTRA, tableau.C_EXTRA, strict=True):
-        rates.append(fun(t + c * h, y + h * _combined(a, rates)))
-    change, last = y_new - y, rates[tableau.n_stages]
-    parts = [change, h * rates[0] - change, 2 * change - h * (last + rates[0])]
-    parts += list(h * (tableau.D @ np.stack(rates)))
-
-    def inside(x: Any) -> Any:
-        total: Any = 0.0
-        for i, part in enumerate(reversed(parts)):
-            total = (total + part) * (x if i % 2 == 0 else 1 - x)
-        return y + total
-
-    return inside
-
-
-S6 = 6**0.5
-RADAU_C = np.array([(4 - S6) / 10, (4 + S6) / 10, 1.0])
-RADAU_A = np.array(
-    [
-        [(88 - 7 * S6) / 360, (296 - 169 * S6) / 1800, (-2 + 3 * S6) / 225],
-        [(296 + 169 * S6) / 1800, (88 + 7 * S6) / 360, (-2 - 3 * S6) / 225],
-        [(16 - S6) / 36, (16 + S6) / 36, 1 / 9],
-    ]
-)
-
-
-def _collocated(fun: Any, t: Any, y: Any, h: Any) -> Any:
-    """Take one step of Radau's method of order 5, whose stages solve a system of equations."""
-
-    def residual(z: Any) -> Any:
-        rates = np.stack([fun(t + c * h, y + z[i]) for i, c in enumerate(RADAU_C)])
-        return z - h * (RADAU_A @ rates)
-
-    def solve(f: Any, z: Any) -> Any:
-        def flat(v: Any) -> Any:
-            return data_of(f(np.reshape(v, z.shape))).reshape(-1)
-
-        # with its full output, it does not warn where rounding stops it
-        made = scipys("optimize.fsolve")(flat, np.reshape(z, (-1,)), xtol=1e-13, full_output=True)
-        return np.reshape(made[0], z.shape)
-
-    guess = np.zeros((3, *y.shape), dtype=data_of(y).dtype)
-    return y + custom_root(residual, guess, solve)[2]
-
-
 def _with_recorder(native: dict[str, Any]) -> dict[str, Any]:
-    """Let SciPy's method record its steps."""
+    """Let SciPy's method record its steps, and show it the attributes of the events."""
     method = native.get("method", "RK45")
     solver = METHODS.get(method, method)
     if not isinstance(solver, type) or not issubclass(solver, scipy.integrate.OdeSolver):
@@ -500,48 +433,101 @@ def _with_recorder(native: dict[str, Any]) -> dict[str, Any]:
     options = native.get("options", {})
     tolerance = options.get("rtol", 1e-3), options.get("atol", 1e-6)
     steps: list[Any] = []
-    native["method"] = _recorded(solver, steps)
+    native["method"] = recorded_steps(solver, steps)
+    for event in _listed(native.get("events")):
+        for name in ("terminal", "direction"):
+            if hasattr(event.__wrapped__, name):
+                setattr(event, name, getattr(event.__wrapped__, name))
     return {"steps": steps, "solver": solver, "tolerance": tolerance}
+
+
+def _listed(events: Any) -> list[Any]:
+    """Return the events of `solve_ivp`, which may be one function or several."""
+    return [events] if callable(events) else list(events or ())
 
 
 def _solve_ivp(
     result: Any, fun: Any, t_span: Any, y0: Any, t_eval: Any, vectorized: Any, args: Any,
-    dense_output: Any, steps: Any, solver: Any, tolerance: Any,
+    dense_output: Any, events: Any, steps: Any, solver: Any, tolerance: Any,
 ) -> Any:  # fmt: skip
     def rate(t: Any, y: Any) -> Any:
         if vectorized:
             return np.reshape(as_array(fun(t, y[:, None], *args)), (-1,))
         return as_array(fun(t, y, *args))
 
-    asked = None if t_eval is None else as_array(t_eval)
     y = np.reshape(as_array(y0), (-1,))
     ends = (t_span[0], t_span[1])
-
-    def states(asked: Any) -> list[Any]:
-        if solver in METHODS.values():
-            with_steps = _explicit if solver.__name__ in EXPLICIT else _implicit
-            return with_steps(solver, rate, y, steps, ends, asked, result)
-        if dense_output:
-            refuse(f"scipy.integrate.solve_ivp(method={solver.__name__})", dense_output=True)
-        return _of_another(solver, rate, y, steps, ends, asked, result, tolerance)
-
-    columns = states(asked)
-    if not is_recorded(columns):
+    if solver in METHODS.values():
+        way = Explicit if solver.__name__ in EXPLICIT else Implicit
+        path = way(solver, rate, y, _times(steps, ends, result))
+    else:
+        refuse(
+            f"scipy.integrate.solve_ivp(method={solver.__name__})",
+            dense_output=dense_output, events=events,
+        )  # fmt: skip
+        path = _of_another(solver, rate, y, steps, ends, result, tolerance)
+    parts, last = _at_events(path, _listed(events), args, result)
+    if t_eval is None:
+        targets = [ends[0], *result.t[1:-1], path.times[-1] if last is None else last]
+    else:
+        targets = [as_array(t_eval)[k] for k in range(len(result.t))]
+    columns = [path(t) for t in targets]
+    if not is_recorded([columns, parts]):
         return {}
     if dense_output:
-        result["sol"] = States(result.sol, states)
-    parts = {("y",): np.stack(columns, axis=1)}
-    if asked is not None:
-        parts["t",] = asked if is_recorded(asked) else result.t
+        result["sol"] = States(result.sol, path)
+    parts["y",] = np.stack(columns, axis=1)
+    if t_eval is not None or last is not None:  # the other ends of steps are constants
+        are_moving = is_recorded(targets)
+        parts["t",] = np.stack([as_array(t) * 1.0 for t in targets]) if are_moving else result.t
     return parts
+
+
+def _at_events(path: Any, events: Any, args: Any, result: Any) -> tuple[dict[Any, Any], Any]:
+    """Return the times of the events and the states there, and the time of a terminal one.
+
+    A time is a root of the event's function, and has the derivative of the implicit function
+    theorem. A tracked value may also be in the event's function alone.
+    """
+    places = [(i, k) for i, found in enumerate(result.t_events or ()) for k in range(len(found))]
+    if not places:
+        return {}, None
+
+    def residual(times: Any) -> Any:
+        values = [events[i](times[n], path(times[n]), *args) for n, (i, _) in enumerate(places)]
+        return np.stack([np.reshape(as_array(value), ()) for value in values])
+
+    def solve(linear: Callable[[Any], Any], y: Any) -> Any:
+        return y / linear(np.ones(len(places)))  # each value depends on its own time
+
+    start = np.concatenate([np.asarray(found, dtype=float) for found in result.t_events])
+    slopes = plain(jvp(residual, (start,), (np.ones(start.size),))[1])
+    if np.any(slopes == 0.0):
+        raise NoRuleError(
+            "scipy.integrate.solve_ivp: an event's function has the slope zero at its time, which "
+            "then has no derivative. Fix: an event whose function changes its sign."
+        )
+    times = custom_root(residual, start, lambda _f, t: t, solve)
+    of: dict[Any, Any] = {place: times[n] for n, place in enumerate(places)}
+    parts: dict[Any, Any] = {}
+    for i in {i for i, _ in places}:
+        own = [of[place] for place in places if place[0] == i]
+        parts["t_events", i] = np.stack(own)
+        parts["y_events", i] = np.stack([path(t) for t in own])
+    is_last = [
+        getattr(events[i], "terminal", None) and result.t_events[i][k] == start_at
+        for start_at in [max(start) if path.is_forward else min(start)]
+        for i, k in places
+    ]
+    return parts, of[places[is_last.index(True)]] if result.status == 1 else None
 
 
 class States:
     """The states of `solve_ivp` at any time between its ends, with their derivatives."""
 
-    def __init__(self, sol: Any, states: Callable[[Any], list[Any]]) -> None:
+    def __init__(self, sol: Any, path: Any) -> None:
         self._sol = sol
-        self._states = states
+        self._path = path
 
     def __call__(self, t: Any) -> Any:
         """Return the states at a time, or at several, as SciPy's object does."""
@@ -552,9 +538,8 @@ class States:
                 "scipy.integrate.solve_ivp: .sol of its result has no derivative outside of "
                 f"t_span. Fix: times between {low} and {high}."
             )
-        order = np.argsort(points if self._sol.ascending else -points)
-        columns = self._states(np.reshape(times, (-1,))[order])
-        found = np.stack(columns, axis=1)[:, np.argsort(order)]
+        flat = np.reshape(times, (-1,))
+        found = np.stack([self._path(flat[k]) for k in range(points.size)], axis=1)
         parts = {(): np.reshape(found, (-1, *times.shape))}
         return attached("integrate.solve_ivp", self._sol(data_of(times)), parts)
 
@@ -568,76 +553,20 @@ def _times(steps: list[Any], ends: Any, result: Any) -> list[Any]:
     return times
 
 
-def _explicit(
-    solver: Any, rate: Any, y: Any, steps: list[Any], ends: Any, asked: Any, result: Any
-) -> list[Any]:
-    """Return the states at the requested times, by repeating SciPy's accepted steps."""
-    times = _times(steps, ends, result)
-    f = rate(times[0], y)
-    columns: list[Any] = [] if asked is not None else [y]
-    wanted = [] if asked is None else list(range(len(asked)))
-    times_asked: Any = asked
-    points: Any = None if asked is None else data_of(asked)
-    forward = steps[-1][1] >= steps[0][0]
-    for i, (_, high) in enumerate(steps):
-        h = times[i + 1] - times[i]
-        y_new, f_new, rates = _stages(solver, rate, times[i], y, f, h)
-        if points is None:
-            columns.append(y_new)
-        else:
-            inside: Any = None
-            while wanted and (points[wanted[0]] <= high if forward else points[wanted[0]] >= high):
-                k = wanted.pop(0)
-                if inside is None:
-                    inside = _within_step(solver, rate, times[i], y, y_new, h, rates)
-                columns.append(inside((times_asked[k] - times[i]) / h))
-        y, f = y_new, f_new
-    return columns
-
-
-def _implicit(
-    solver: Any, rate: Any, y: Any, steps: list[Any], ends: Any, asked: Any, result: Any
-) -> list[Any]:
-    """Return the states of an implicit method, by Radau's method with SciPy's steps."""
-    del solver
-    times = _times(steps, ends, result)
-    if asked is None:
-        targets = list(enumerate(times))
-    else:
-        targets = [(-1, t) for t in times] + [(k, asked[k]) for k in range(len(asked))]
-        forward = steps[-1][1] >= steps[0][0]
-        targets.sort(key=lambda one: float(plain(one[1])) * (1 if forward else -1))
-    columns: list[Any] = []
-    now = times[0]
-    for k, t in targets:
-        if float(plain(t)) != float(plain(now)):
-            y = _collocated(rate, now, y, t - now)
-        now = t
-        if k >= 0:
-            columns.append(y)
-    return columns
-
-
 def _of_another(
-    solver: Any, rate: Any, y: Any, steps: list[Any], ends: Any, asked: Any, result: Any,
-    tolerance: Any,
-) -> list[Any]:  # fmt: skip
-    """Return the states of a solver that is not SciPy's, by Radau's method.
+    solver: Any, rate: Any, y: Any, steps: list[Any], ends: Any, result: Any, tolerance: Any
+) -> Implicit:
+    """Return the path of a solver that is not SciPy's, by Radau's method.
 
     Its steps are halved until the states agree with those of the solver within its tolerances.
     """
     rtol, atol = tolerance
-    every = asked is None
     for _ in range(5):
-        columns = _implicit(solver, rate, y, steps, ends, asked, result)
-        found = np.stack([data_of(one) for one in columns], axis=1)
-        wanted = result.y
-        if every:  # of halved steps, the ends
-            step = (found.shape[1] - 1) // max(1, wanted.shape[1] - 1)
-            columns, found = columns[::step], found[:, ::step]
-        margin = np.reshape(atol, (-1, 1)) + rtol * np.abs(wanted)
-        if np.all(np.abs(found - wanted) <= 10 * margin):
-            return columns
+        path = Implicit(solver, rate, y, _times(steps, ends, result))
+        found = np.stack([data_of(path(t)) for t in result.t], axis=1)
+        margin = np.reshape(atol, (-1, 1)) + rtol * np.abs(result.y)
+        if np.all(np.abs(found - result.y) <= 10 * margin):
+            return path
         steps = [part for a, b in steps for part in ((a, (a + b) / 2), ((a + b) / 2, b))]
     raise NoRuleError(
         f"scipy.integrate.solve_ivp: the states of {solver.__name__} are not those of Radau's "
@@ -646,7 +575,10 @@ def _of_another(
     )
 
 
-def _odeint(result: Any, fun: Any, y0: Any, t: Any, args: Any, tfirst: Any) -> Any:
+def _odeint(
+    result: Any, fun: Any, y0: Any, t: Any, args: Any, tfirst: Any, full_output: Any
+) -> Any:
+    found = result[0] if full_output else result
     native, points = quiet(fun), data_of(as_array(t))
 
     def rate(s: Any, y: Any) -> Any:
@@ -662,18 +594,18 @@ def _odeint(result: Any, fun: Any, y0: Any, t: Any, args: Any, tfirst: Any) -> A
         length = times[k] - times[k - 1]
         steps: list[Any] = []
         scipys("integrate.solve_ivp")(
-            plain_rate, points[k - 1 : k + 1], state, method=_recorded(METHODS["DOP853"], steps),
-            rtol=1e-9, atol=1e-11, max_step=np.inf,
+            plain_rate, points[k - 1 : k + 1], state, rtol=1e-9, atol=1e-11, max_step=np.inf,
+            method=recorded_steps(METHODS["DOP853"], steps),
         )  # fmt: skip
-        state = np.asarray(result[k]).reshape(-1)
+        state = np.asarray(found[k]).reshape(-1)
         f = rate(times[k - 1], y)
         span = points[k] - points[k - 1]
         for low, high in steps:  # parts of the interval, with ends that may be tracked
             h = length * ((high - low) / span)
             at = times[k - 1] + length * ((low - points[k - 1]) / span)
-            y, f, _ = _stages(METHODS["DOP853"], rate, at, y, f, h)
+            y, f, _ = stages(METHODS["DOP853"], rate, at, y, f, h)
         columns.append(y)
-    return {(): np.stack(columns)}
+    return {(0,) if full_output else (): np.stack(columns)}
 
 
 def _refined(x: Any, nodes: Any) -> Any:
@@ -725,7 +657,7 @@ ROWS = [
     formula("integrate.simpson", _simpson, "y x dx"),
     formula("integrate.cumulative_simpson", _cumulative_simpson, "y x dx initial"),
     formula("integrate.romb", _romb, "y dx", neutral="show"),
-    _solved("quad", _quad, refused="weight complex_func"),
+    _solved("quad", _quad),
     _solved("dblquad", _dblquad),
     _solved("tplquad", _dblquad),
     _solved("nquad", _nquad, refused="opts full_output"),
@@ -737,11 +669,16 @@ ROWS = [
     _solved(
         "solve_ivp",
         _solve_ivp,
-        "by the accepted steps; implicit methods and solvers of others by collocation at them",
-        refused="events",
+        "by the accepted steps, which are constants; implicit methods by collocation at them; the "
+        "times of events by the implicit function theorem",
         prepare=_with_recorder,
     ),
-    _solved("odeint", _odeint, refused="full_output"),
+    Row(
+        "integrate.ode",
+        Class(stepping),
+        note="by steps of DOP853, or for backward differentiation by collocation",
+    ),
+    _solved("odeint", _odeint),
     _solved("solve_bvp", _solve_bvp, "by the collocation at SciPy's points"),
     Row("integrate.newton_cotes", Constant("weights")),
     Row("integrate.lebedev_rule", Constant("points and weights")),

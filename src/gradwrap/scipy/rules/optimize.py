@@ -23,6 +23,7 @@ from gradwrap.scipy.solving import (
     as_array,
     as_dense,
     data_of,
+    is_tracer,
     plain,
     refuse,
     refuse_failure,
@@ -46,8 +47,9 @@ def _paths(result: Any, names: tuple[str, ...]) -> list[Any]:
 
 
 def _rooted(
-    result: Any, fun: Any, name: Any, args: Any = (), jac: Any = None, fprime: Any = None
-) -> Any:
+    result: Any, fun: Any, name: Any, args: Any = (), jac: Any = None, fprime: Any = None,
+    method: Any = None,
+) -> Any:  # fmt: skip
     """Return the parts of a result that are the root of a function."""
     first, *rest = _paths(result, ("x", "root"))
     found = part_at(result, first)
@@ -62,12 +64,30 @@ def _rooted(
     def cost(x: Any) -> Any:
         return np.sum(residual(x) ** 2) / 2
 
-    is_square = np.size(plain(residual(found))) == np.size(found)
-    root = solution(reshaped, found) if is_square else _stationary(grad(cost), found, None, name)
+    value = plain(residual(found))
+    is_square = np.size(value) == np.size(found)
+    is_zero = not is_square or is_tracer(value) or _is_zero(reshaped, found, value)
+    by_squares = not is_square or (method == "lm" and not is_zero)
+    root = _stationary(grad(cost), found, None, name) if by_squares else solution(reshaped, found)
+    if not is_zero and not by_squares and is_recorded(root):
+        refuse_failure(name, False, "the function is not zero at its result")
     if isinstance(result, dict) and is_recorded(root) and not result.get("converged", True):
         refuse_failure(name, False, result["flag"])
     is_inside = rest and isinstance(result[1], dict) and "root" in result[1]
     return {first: root} | ({(1, "root"): root} if is_inside else {})
+
+
+def _is_zero(residual: Any, x: Any, value: Any) -> bool:
+    """Tell if a function is zero at a point or near it: Newton's step from there is short."""
+    if np.all(np.abs(value) <= 1e-8):
+        return True
+    x = np.asarray(x, dtype=np.result_type(x, np.float64))
+    with no_grad():
+        slopes = np.reshape(plain(jacobian(lambda v: as_array(residual(v)))(x)), (x.size, x.size))
+    if not np.isfinite(slopes).all():
+        return True
+    step = np.linalg.lstsq(slopes, np.reshape(value, (-1,)))[0]
+    return bool(np.max(np.abs(step)) <= 1e-3 * (1.0 + np.max(np.abs(x))))
 
 
 def _fixed(result: Any, fun: Any, name: Any, args: Any) -> Any:

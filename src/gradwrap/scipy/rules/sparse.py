@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse
 
+from gradwrap.core.array.adapted import shown_as
 from gradwrap.core.levels.modes import called
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import are_plain, holds_variable
-from gradwrap.scipy.changed_matrices import become_tracked
+from gradwrap.scipy.changed_matrices import TrackedArray, TrackedDictionary, become_tracked
 from gradwrap.scipy.classes import Class, meta_of
 from gradwrap.scipy.dispatching import Composed, scipys
 from gradwrap.scipy.doors import dispatcher
@@ -28,6 +29,7 @@ from gradwrap.scipy.numbered_matrices import (
     BASES,
     BUILDING,
     FORMS,
+    class_of,
     gathered,
     positions_of,
     with_data,
@@ -325,6 +327,15 @@ def _container(native: Any, form: str) -> Any:
         return dispatcher(f"sparse.{name}") if is_ours else getattr(scipy.sparse, name)
 
     return container
+
+
+def _seen(matrix: TrackedMatrix) -> Any:
+    """Return the class of SciPy's, as adapted code finds it, that a tracked matrix stands for."""
+    return dispatcher(f"sparse.{class_of(matrix.template, matrix.format).__name__}")
+
+
+for _kind in (TrackedMatrix, TrackedArray, TrackedDictionary):
+    shown_as[id(_kind)] = _seen
 
 
 REVERSED = {

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import warnings
 from typing import Any
 
 import numpy as np
 
 from gradwrap.backends.numpy.functions.linear_algebra import lstsq
-from gradwrap.backends.numpy.functions.table import cast, constant, implements, untyped
+from gradwrap.backends.numpy.functions.table import (
+    IMPLEMENTATIONS,
+    cast,
+    constant,
+    implements,
+    untyped,
+)
+from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import NoRuleError
 
 
@@ -177,3 +186,45 @@ def polyfit(
     if rank != deg + 1:
         warnings.warn("Polyfit may be poorly conditioned", np.exceptions.RankWarning, stacklevel=2)
     return found / (scale[:, None] if y.ndim == 2 else scale)
+
+
+# Polynomials as objects ---------------------------------------------------------------------------
+
+RETURN_OBJECTS = (np.polyadd, np.polyder, np.polydiv, np.polyint, np.polymul, np.polysub)
+"""The functions that return polynomials as objects where they are given such."""
+OF_OBJECTS = frozenset((*RETURN_OBJECTS, np.polyval, np.roots))
+"""The functions that take polynomials as objects, `np.poly1d`."""
+
+
+def on_objects(function: Any, call: Any, args: Any, options: dict[str, Any]) -> Any:
+    """Call a function on the coefficients of objects, and return objects as NumPy does."""
+    given = [*args, *options.values()]
+    if function is np.polyval and isinstance(given[-1], np.poly1d):
+        return _composed(*given)
+    taken = [one.coeffs if isinstance(one, np.poly1d) else one for one in args]
+    words = {k: v.coeffs if isinstance(v, np.poly1d) else v for k, v in options.items()}
+    found = call(*taken, **words)
+    if function not in RETURN_OBJECTS or all(map(operator.is_, [*taken, *words.values()], given)):
+        return found
+    return tuple(map(np.poly1d, found)) if isinstance(found, TUPLE) else np.poly1d(found)
+
+
+def _composed(p: Any, x: Any) -> Any:
+    """Insert a polynomial into another one by Horner's rule."""
+    total = np.poly1d(0.0)
+    for coefficient in p.coeffs if isinstance(p, np.poly1d) else p:
+        total = total * x + coefficient
+    return total
+
+
+def _beside_arrays(function: Any, implementation: Any) -> Any:
+    """Let an implementation take objects beside arrays."""
+
+    def called(xp: Any, *args: Any, **options: Any) -> Any:
+        return on_objects(function, functools.partial(implementation, xp), args, options)
+
+    return called
+
+
+for _function in OF_OBJECTS:
+    IMPLEMENTATIONS[_function] = _beside_arrays(_function, IMPLEMENTATIONS[_function])

@@ -22,6 +22,7 @@ from gradwrap.backends.numpy.functions.table import (
     standard,
     untyped,
 )
+from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import innermost, is_scalar, key_with_batches, native
 from gradwrap.core.values.dynamic import LIST, SEQUENCE
 from gradwrap.rules.axes import as_axes
@@ -234,6 +235,13 @@ def trim_zeros(xp: Any, filt: Any, trim: str, axis: Any) -> Any:
     """Cut off leading and trailing zeros, which all examples of a batch must share."""
     if is_scalar(filt) or not as_axes(axis, filt.ndim):
         return filt
+    if is_traced() and filt.ndim == 1:  # where it is cut is a branch of the program
+        is_used: Any = filt.detach() != 0
+        if not np.any(is_used):
+            return filt[:0]
+        start = int(np.argmax(is_used)) if "f" in trim.lower() else 0
+        stop = int(np.argmax(is_used[::-1])) if "b" in trim.lower() else 0
+        return filt[start : filt.shape[0] - stop]
     used: Any = on_host(innermost(filt)) != 0
     used = used.reshape(math.prod(used.shape[: used.ndim - filt.ndim]), *filt.shape)
     if not used.any():

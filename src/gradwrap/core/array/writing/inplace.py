@@ -103,7 +103,7 @@ def _put_into_base(view: Any, value: Any, *, recorded: bool) -> None:
     """Write the new value of a whole view into the array that it is a view of."""
     how = view._view
     base, statics = how.source, how.statics
-    rule = how.op.rule_for(base._backend.name)
+    rule = how.op.rule_for(view._backend.name)
     if rule.views == INDEX:
         base[statics[0]] = value
     elif rule.views == IMAG and not base._backend.dtype_kind(base.dtype)[1]:
@@ -131,7 +131,8 @@ def _put_into_base(view: Any, value: Any, *, recorded: bool) -> None:
         if rule.views == BROADCAST or not lowest._backend.is_writeable(lowest._value):
             raise InPlaceError(
                 f"Writing to the result of {how.op.name}, which is a view of another array, and "
-                "read-only. Fix: write to that array, or to a .copy() of the view."
+                "read-only. Fix: write to that array, or to a .copy() of the view; if it is of a "
+                "table of pandas, write to the table by .loc or .iloc."
             )
         set_item(base, positions(base, how), value)
 

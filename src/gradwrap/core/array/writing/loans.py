@@ -13,7 +13,7 @@ from typing import Any
 from gradwrap.core.array.writing.outdated import outdate_views
 from gradwrap.core.array.writing.ownership import handed_out, owns_buffer
 from gradwrap.core.array.writing.views import view_of
-from gradwrap.core.levels.wrapper import innermost, is_scalar, layers, native
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_scalar, layers, native
 from gradwrap.core.library.buffers import buffer_of, exposed, share, shared
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import InPlaceError
@@ -61,8 +61,11 @@ def lend(variable: Any) -> Any:
 
 
 def root_of(variable: Any) -> Any:
-    """Follow a chain of views to the array that owns the buffer."""
-    while (how := view_of(variable)) is not None:
+    """Follow a chain of views to the array that owns the buffer.
+
+    That of an array which was made of several, as a table's of its columns, is its own.
+    """
+    while (how := view_of(variable)) is not None and isinstance(how.source, AnyWrapper):
         variable = how.source
     return variable
 
