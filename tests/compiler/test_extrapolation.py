@@ -15,7 +15,7 @@ import gradwrap as gw
 import gradwrap.numpy as gnp
 from gradwrap.compiler.engines.c.loops import Grid, grid_of
 from gradwrap.compiler.extrapolating.paths import can_run_other, covered, paths
-from gradwrap.compiler.extrapolating.proof import affordable
+from gradwrap.compiler.extrapolating.proof import affordable, in_full
 from gradwrap.compiler.extrapolating.sequences import indices, indices_of, sequence
 from gradwrap.compiler.extrapolating.sizes import Declined, Sizes, TooSlow, further, timed
 from gradwrap.compiler.tracing.tape import Tape
@@ -133,6 +133,34 @@ def test_a_large_gradient_is_compared_in_one_direction(monkeypatch: pytest.Monke
     monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", 0.0)
     made = compiled(counting, x)
     assert "at full size, with a difference of its values in one direction" in made.explain()
+
+
+@pytest.mark.parametrize(("factor", "runs"), [(2.0, 1), (9.0, 0)])
+def test_a_gradient_that_no_difference_tells_takes_one_run_at_full_size(
+    factor: float, runs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", 0.0)
+    whole: list[Any] = []
+
+    def counted(found: Any, call: Any, mismatch: Any, seconds: float) -> str | None:
+        whole.extend([found] if seconds > 1.0 else [])
+        return in_full(found, call, mismatch, seconds)
+
+    def growing(x: Any) -> Any:
+        t = y = 0.0
+        for _ in range(400):
+            y = factor * y + np.cos(t) * x[0] + 0.1 * np.sin(y) + x[1]
+            t += 0.01
+        return y
+
+    monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.in_full", counted)
+    made = gw.compile(gw.grad(growing))
+    with np.errstate(all="ignore"):
+        first, wanted = made(u[:2]), gw.grad(growing)(u[:2])
+    assert np.isfinite(wanted).all() == bool(runs)
+    np.testing.assert_allclose(first, wanted, rtol=1e-9)
+    assert len(whole) == runs
+    assert "at two other lengths, and at full size\n" in made.explain() + "\n"
 
 
 @pytest.mark.parametrize("seconds", [0.0, 1.0])

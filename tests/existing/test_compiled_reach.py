@@ -302,6 +302,31 @@ def test_messages_of_packages_are_no_part_of_a_program(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::gradwrap.errors.TrackedTextWarning")
+def test_text_that_a_library_makes_for_a_package_is_no_part_of_a_program(tmp_path: Path) -> None:
+    pytest.importorskip("xarray")
+    module = installed(
+        tmp_path,
+        """
+        import xarray as xr
+
+        def run(x):
+            table = xr.DataArray(x, dims="time", attrs={"units": "K"})
+            table.attrs["history"] = f"made of {table!r}"
+            return (table**2).sum()
+
+        def read(x):
+            table = xr.DataArray(x, dims="time")
+            return (table**2).sum() * len(repr(table).split("0.5"))
+        """,
+    )
+    compiled = gw.compile(gw.grad(gw.adapting(module.run)))
+    for x in ([0.5, 1.5], [0.25, -7.5]):
+        assert np.allclose(compiled(np.array(x)), 2 * np.array(x))
+    with pytest.warns(gw.errors.CompileWarning, match="makes text of a value, and reads the text"):
+        gw.compile(gw.grad(gw.adapting(module.read)))(X)
+
+
+@pytest.mark.filterwarnings("ignore::gradwrap.errors.TrackedTextWarning")
 def test_text_that_a_package_reads_is_not_compiled(tmp_path: Path) -> None:
     adapted = gw.grad(gw.adapting(calling(installed(tmp_path, ASKED))))
     compiled = gw.compile(adapted)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 import sys
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import gradwrap as gw
 from gradwrap.errors import GradwrapError, NonDifferentiableInputError, NoRuleError
+from packages import written
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 X = np.array([0.5, 1.5])
 
@@ -243,3 +247,22 @@ def test_compiled_functions_of_a_module_whose_python_code_never_ran(
         gw.grad(gw.adapting(f))(X)
     found = gw.grad(gw.adapting(f, compiled="numerical"))(X)
     assert np.allclose(found, [math.exp(0.5) * 1.5, math.exp(0.5)], rtol=1e-9)
+
+
+def test_code_that_reads_the_address_of_an_array_is_told_of_differences(tmp_path: Path) -> None:
+    module = written(
+        tmp_path,
+        """
+        import ctypes
+
+        def run(x):
+            made = np.ascontiguousarray(2.0 * x)
+            pointer = made.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+            return sum(pointer[i] for i in range(x.size)) ** 2
+        """,
+    )
+    x = np.array([0.5, 0.7])
+    with pytest.raises(gw.errors.TrackedAttributeError, match=r"ctypes.*compiled=.numerical"):
+        gw.grad(gw.adapting(module.run))(x)
+    found = gw.grad(gw.adapting(module.run, compiled="numerical"))(x)
+    np.testing.assert_allclose(found, 8.0 * np.sum(x) * np.ones(2), rtol=1e-7)

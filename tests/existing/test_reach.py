@@ -478,9 +478,40 @@ def test_sets_keep_one_of_equal_numbers_tracked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "elements",
+    [
+        "x",
+        "x[:]",
+        "x.tolist()",
+        "x.ravel()",
+        "list(x)",
+        "sorted(x)",
+        "np.sort(x)",
+        "1.0 * x",
+        "-(-x)",
+    ],
+)
+def test_sets_are_made_of_containers_and_arrays(tmp_path: Path, elements: str) -> None:
+    package = written(
+        tmp_path,
+        f"""
+        def run(x):
+            distinct = set({elements})
+            if len(x) != len(distinct):
+                raise ValueError("points must differ")
+            return sum(v**3 for v in sorted(distinct))
+        """,
+    )
+    check(package.run)
+    with pytest.raises(ValueError, match="points must differ"):
+        gw.grad(gw.adapting(package.run))(np.ones(2))
+
+
+@pytest.mark.parametrize(
     "body",
     [
         "return sum(set(map(cached, [x[0], 0.5 * x[1]])))",
+        "return sum(set(made(x)))",
         "return {x[0]: 2.0}[0.5] * x[1]",
     ],
 )
@@ -490,6 +521,7 @@ def test_iterators_and_dictionaries_refuse_tracked_keys(tmp_path: Path, body: st
         f"""
         @functools.cache
         def cached(x): return x ** 2
+        def made(x): return map(cached, [x[0], 0.5 * x[1]])
         def run(x): {body}
         """,
     )

@@ -65,6 +65,17 @@ BODIES = {
             return known[int(1e3 * x), "square"]
         def run(x): return square(x[0]) + square(x[1])
         """,
+    "a default value": """
+        KEPT = {}
+        def square(x): return KEPT.setdefault(f"{x:.6f}", x**2)
+        def run(x): return square(x[0]) + square(x[1])
+        """,
+    "a default value that has a name": """
+        def square(x, known={}):
+            found = known.setdefault((int(1e3 * x), 1), x**2)
+            return found + 0
+        def run(x): return square(x[0]) + square(x[1])
+        """,
     "a decorator": """
         def kept(function):
             cache = {}
@@ -151,6 +162,40 @@ def test_what_does_not_depend_on_such_numbers_is_kept(tmp_path: Path) -> None:
     assert package.run(X) == 0.5 * X[1] ** 2
     np.testing.assert_allclose(gw.grad(gw.adapting(package.run))(X), [0.0, X[1]])
     assert package.MADE == [2]
+
+
+@pytest.mark.parametrize("key", ["f'{x}'", "str(x)", "repr(x)", "f'{x} of 2'", "(1, f'{x:.6f}')"])
+def test_text_that_tells_the_number_is_the_key_of_equal_arguments(tmp_path: Path, key: str) -> None:
+    body = SQUARES.format(key).replace("square(x[1])", "3.0 * square(x[1])")
+    adapted = gw.adapting(written(tmp_path, body).run)
+    for _ in range(2):
+        np.testing.assert_allclose(gw.grad(adapted)(np.array([1.5, 1.5])), [3.0, 9.0])
+
+
+@pytest.mark.parametrize("key", ["f'{a}-{b}'", "(a, b)", "int(1e4 * a)"])
+def test_a_solver_finds_no_result_of_other_arguments(tmp_path: Path, key: str) -> None:
+    package = written(
+        tmp_path,
+        f"""
+        from scipy.optimize import root
+        KEPT = {{}}
+        def scale(a, b):
+            key = {key}
+            if key in KEPT:
+                return KEPT[key]
+            found = a**0.3 + b**0.2
+            KEPT[key] = found
+            return found
+        def run(x):
+            return root(lambda r: r**3 + r * scale(x[0], x[1]) - 2.0, 1.0).x[0]
+        """,
+    )
+    r, (a, b) = package.run(X), X
+    slopes = [0.3 * a**-0.7, 0.2 * b**-0.8]
+    wanted = -r * np.array(slopes) / (3 * r**2 + a**0.3 + b**0.2)
+    for _ in range(2):
+        np.testing.assert_allclose(gw.grad(gw.adapting(package.run))(X), wanted, rtol=1e-7)
+    assert package.run(X) == r
 
 
 def test_a_result_of_this_call_is_found_again(tmp_path: Path) -> None:

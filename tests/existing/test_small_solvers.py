@@ -248,3 +248,31 @@ def test_a_result_at_which_the_function_is_not_zero_is_refused() -> None:
     v = squares(X)
     curvature = 2 + 30 * v**4 - 12 * v * X[1]
     np.testing.assert_allclose(gw.grad(squares)(X)[:2], [2 / curvature, 6 * v**2 / curvature])
+
+
+FITTED = """
+    from scipy.optimize import curve_fit, least_squares
+
+    def head(q, a, b, c):
+        return a - b * q**c
+
+    def of_unlike_units(x):
+        flow = np.array([0.0, 0.01 * x[0], 0.01, 0.015, 0.02])
+        lift = np.array([40.0, 35.0 + x[1], 30.0, 21.0, 10.0 * x[3]])
+        a, b, c = curve_fit(head, flow, lift, [40.0, 1e4, 1.5], xtol=1e-14, ftol=1e-14)[0]
+        return a + np.log(b) + c
+
+    def of_small_numbers(x):
+        t = np.linspace(0.0, 1.0, 7)
+        options = {"xtol": 1e-15, "ftol": 1e-15, "gtol": 1e-15, "x_scale": [1e-9, 1.0]}
+        data = 2e-9 * x[0] * np.exp(-x[1] * t)
+        found = least_squares(
+            lambda p: 1e9 * (p[0] * np.exp(-p[1] * t) - data), [1e-9, 1.0], **options
+        )
+        return 1e9 * found.x[0] + found.x[1]
+"""
+
+
+@pytest.mark.parametrize("name", ["of_unlike_units", "of_small_numbers"])
+def test_fits_of_parameters_in_unlike_units(name: str, tmp_path: Path) -> None:
+    check(getattr(written(tmp_path, FITTED), name), step=1e-4, rtol=1e-4)

@@ -89,3 +89,22 @@ def test_strided_views_are_not_written_through_and_stay_inside(tmp_path: Path) -
         gw.grad(gw.adapting(package.through))(np.ones(4))
     with pytest.raises(TrackedValueError, match="Converting to a plain"):
         gw.grad(gw.adapting(package.outside))(np.ones(4))
+
+
+def test_windows_of_truths_can_be_written_to(tmp_path: Path) -> None:
+    module = written(
+        tmp_path,
+        """
+        from numpy.lib.stride_tricks import as_strided
+
+        def run(x):
+            is_large = x > 0.4
+            pairs = as_strided(is_large, (x.size - 1, 2), 2 * is_large.strides)
+            pairs[0] = False
+            return np.sum(np.where(is_large, x**2, x))
+        """,
+    )
+    x = np.array([0.5, 0.7, 0.3, 0.9])
+    slopes = np.array([1.0, 1.0, 1.0, 1.8])
+    assert module.run(x) == pytest.approx(2.31)
+    np.testing.assert_allclose(gw.grad(gw.adapting(module.run))(x), slopes)

@@ -717,6 +717,18 @@ def test_arrays_of_series_are_read_only_and_have_the_derivatives_of_stores() -> 
     np.testing.assert_allclose(gw.grad(f)(np.array([1.0, 2.0])), [0.0, 4.0 + 3.0 + 1.0])
 
 
+def test_a_column_that_a_series_was_stored_as_has_its_own_values() -> None:
+    def f(x: Any) -> Any:
+        series, table = pd.Series(x), pd.DataFrame({"a": x})
+        table["b"] = series
+        table.insert(0, "c", series)
+        series.iloc[0] = 5.0 * x[1]
+        table.loc[1, "b"] = 7.0 * x[1]
+        return (table.sum() + series.sum()).sum()  # 3 sum(x) + 6 x1, and 3 * 6 x1
+
+    np.testing.assert_allclose(gw.grad(f)(np.array([1.0, 2.0])), [3.0, 27.0])
+
+
 WINDOWS = [
     "s.rolling(3).cov(t)",
     "s.rolling(3, min_periods=2).corr(other=t)",

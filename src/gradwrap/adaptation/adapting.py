@@ -200,7 +200,7 @@ class _Runs:
         settings: list[tuple[ContextVar[Any], Any]] = [
             *((compiled_as, self.compiled), (rounding_as, self.rounding), (is_checked, True)),
             *((caches, filled), (looked_in, looked), (kept_objects, objects)),
-            *((texts, Texts()), (plain_made, []), (are_kept, True)),
+            *((texts, Texts()), (plain_made, [0, 0]), (are_kept, True)),
         ]
         changed = ((one, value) for one, value in settings if one.get() is not value)
         outside = [(variable, variable.set(value)) for variable, value in changed]

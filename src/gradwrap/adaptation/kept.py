@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from gradwrap.adaptation.places import ABSENT, Given
 from gradwrap.adaptation.steps import STORE_GLOBAL, STORE_SUBSCR, kinds_of, named_steps_of
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
 from gradwrap.core.observing.results import are_equal, parts_of
-from gradwrap.core.values.dynamic import DICT, type_of
+from gradwrap.core.values.dynamic import DICT, LIST, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import TrackedValueError
 
@@ -21,27 +22,33 @@ if TYPE_CHECKING:
     from gradwrap.core.array.keys import Cache
 
 
-Written = tuple[dict[Any, Any], frozenset[str] | None]
-"""A dictionary, or a namespace and some of its names."""
+Written = tuple[dict[Any, Any] | list[Any], frozenset[str] | None]
+"""A dictionary or list, or a namespace and some of its names."""
 
 
 class Kept:
-    """The state that a module's functions keep between calls: names, or items of a dictionary."""
+    """The state that a module's functions keep between calls: names, or items of a container."""
 
     def __init__(self, place: Written) -> None:
-        self.holder: dict[Any, Any] = place[0]
+        self.holder: Any = place[0]
         self.names: frozenset[str] | None = place[1]
-        self.before: dict[Any, Any] = self.current()
+        self.before: Any = self.current()
 
-    def current(self) -> dict[Any, Any]:
-        """Return the values as they are now."""
+    def current(self) -> Any:
+        """Return the values as they are now, in a container of the same kind."""
         if self.names is None:
-            return dict(self.holder)
+            return self.holder.copy()
         return {name: self.holder[name] for name in self.names if name in self.holder}
 
     def restore(self) -> None:
         """Put all values back if one is tracked: the next call has another gradient."""
         now = self.current()
+        if type_of(now) is LIST:
+            pairs = itertools.zip_longest(now, self.before, fillvalue=ABSENT)
+            new = [value for value, old in pairs if value is not old and value is not ABSENT]
+            if new and is_recorded(flatten(new)[0]):
+                self.holder[:] = self.before
+            return
         new = [value for key, value in now.items() if self.before.get(key, ABSENT) is not value]
         if new and is_recorded(flatten(new)[0]):
             for key in now.keys() - self.before.keys():
@@ -59,10 +66,10 @@ def forget(kept: list[Kept]) -> None:
         kept.pop().restore()
 
 
-def forget_arguments(objects: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
-    """Put back the attributes of objects that keep arguments, if a tracked value is in them."""
-    for attributes, before in objects:
-        kept = Kept((attributes, None))
+def forget_arguments(objects: list[tuple[Any, Any]]) -> None:
+    """Put back the attributes or items of what keeps arguments, if a tracked value is in them."""
+    for holder, before in objects:
+        kept = Kept((holder, None))
         kept.before = before
         kept.restore()
 
@@ -107,7 +114,7 @@ def remove_tracked_keys(filled: list[Cache]) -> None:
 
 
 def written_in(namespace: Namespace, owner: Callable[[Namespace], Any]) -> list[Written]:
-    """Find what functions write: the dictionaries that they store into, and global names.
+    """Find what functions write: the dictionaries and lists that they store into, and names.
 
     `owner` returns the module of a namespace.
     """
@@ -116,7 +123,7 @@ def written_in(namespace: Namespace, owner: Callable[[Namespace], Any]) -> list[
     known = _written_in.get(id(namespace))
     if known is not None and known[0] is namespace and known[1] == len(namespace):
         return known[2]
-    held: dict[int, dict[Any, Any]] = {}
+    held: dict[int, Any] = {}
     names: set[str] = set()
     for code in _codes(namespace):
         kinds = kinds_of(code)
@@ -124,7 +131,7 @@ def written_in(namespace: Namespace, owner: Callable[[Namespace], Any]) -> list[
             names |= {name for step, name in named_steps_of(code) if step == STORE_GLOBAL}
         if STORE_SUBSCR in kinds:
             values: Any = map(namespace.get, code.co_names)
-            held |= {id(value): value for value in values if type_of(value) is DICT}
+            held |= {id(value): value for value in values if type_of(value) in (DICT, LIST)}
     found: list[Written] = [(one, None) for one in held.values()]
     found += [(namespace, frozenset(names))] if names else []
     if owner(namespace) is not None:

@@ -15,21 +15,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.adaptation.steps import COMPARE_OP, STORE_ATTR, STORE_GLOBAL, kinds_of, named_steps_of
+from gradwrap.adaptation.steps import (
+    COMPARE_OP,
+    STORE_ATTR,
+    STORE_GLOBAL,
+    STORE_SUBSCR,
+    kinds_of,
+    named_steps_of,
+)
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import is_recorded
-from gradwrap.core.values.dynamic import attributes_of
+from gradwrap.core.values.dynamic import DICT, LIST, attributes_of, type_of
 from gradwrap.core.values.tree import flatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import CodeType
 
-Attributes = dict[str, Any]
-kept_objects: ContextVar[list[tuple[Attributes, Attributes]] | None] = ContextVar(
-    "gradwrap_kept", default=None
-)
-"""The attributes of the objects that keep arguments, and what they were before the adapted call."""
+kept_objects: ContextVar[list[tuple[Any, Any]] | None] = ContextVar("gradwrap_kept", default=None)
+"""The attributes of objects that keep arguments, lists and dictionaries that do, and copies of them
+from before the adapted call."""
 FUNCTIONS = frozenset({"array_equal", "array_equiv", "allclose", "isclose"})
 STORES = frozenset({STORE_ATTR, STORE_GLOBAL})
 OPERATORS: dict[type[ast.cmpop], str] = {
@@ -50,12 +55,17 @@ def compared(function: Callable[..., Any], at: int, *values: Any, **options: Any
     return np.full(shape, differ) if shape else differ
 
 
-def keep(holder: Any) -> None:
-    """Note the attributes of an object to which a function is about to store its arguments."""
+def keep(holder: Any, name: str = "") -> None:
+    """Note the attributes or items of what a function is about to store its arguments to.
+
+    With a name, it is that attribute of an object, if there is one.
+    """
     kept = kept_objects.get()
-    namespace = attributes_of(holder)
-    if kept is not None and all(known is not namespace for known, _ in kept):
-        kept.append((namespace, dict(namespace)))
+    if name:
+        holder = attributes_of(holder).get(name)
+    place: Any = holder if type_of(holder) in (DICT, LIST) else attributes_of(holder)
+    if kept is not None and all(known is not place for known, _ in kept):
+        kept.append((place, place.copy()))
 
 
 NAMES: dict[str, Any] = {
@@ -68,12 +78,15 @@ NAMES: dict[str, Any] = {
 
 
 def may_keep(code: CodeType) -> bool:
-    """Tell if a function compares, and stores to an attribute or a global name that it reads."""
+    """Tell if a function compares, and stores to an attribute or a global name that it reads.
+
+    It may also store to a place in a list or a dictionary.
+    """
     kinds = kinds_of(code)
-    if kinds.isdisjoint(STORES) or (
-        COMPARE_OP not in kinds and FUNCTIONS.isdisjoint(code.co_names)
-    ):
+    if COMPARE_OP not in kinds and FUNCTIONS.isdisjoint(code.co_names):
         return False
+    if STORE_SUBSCR in kinds:
+        return True
     steps = list(named_steps_of(code))
     stored = {name for step, name in steps if step in STORES}
     return any(step not in STORES and name in stored for step, name in steps)
@@ -87,14 +100,24 @@ def rewrite(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     writer = _Comparisons(stored)
     function.body = [writer.visit(statement) for statement in function.body]
     own = {arg.arg for arg in (*function.args.posonlyargs, *function.args.args)}
-    holders = {text.rpartition(".")[0] for text in writer.found} & own
     function.body[:0] = [
-        ast.copy_location(
-            ast.Expr(_call("__gradwrap_keep__", [ast.Name(name, ast.Load())], function)),
-            function.body[0],
-        )
-        for name in sorted(holders)
+        ast.copy_location(ast.Expr(_call("__gradwrap_keep__", given, function)), function.body[0])
+        for text in sorted(writer.found)
+        if (given := _keeper(ast.parse(text, mode="eval").body, own))
     ]
+
+
+def _keeper(place: ast.expr, own: set[str]) -> list[ast.expr]:
+    """Return what `keep` is given for a place: an object, or an object and a name; or nothing."""
+    match place:
+        case ast.Attribute(value=ast.Name(id=name) as holder) if name in own:
+            return [holder]
+        case ast.Subscript(value=ast.Attribute(value=ast.Name(id=name) as holder, attr=attribute)):
+            return [holder, ast.Constant(attribute)] if name in own else []
+        case ast.Subscript(value=ast.Name() as holder):
+            return [holder]
+        case _:
+            return []
 
 
 class _Comparisons(ast.NodeTransformer):
@@ -143,9 +166,13 @@ class _Comparisons(ast.NodeTransformer):
         self, node: ast.expr, function: ast.expr, values: list[ast.expr], more: list[ast.keyword]
     ) -> ast.expr:
         for at, value in enumerate(values[:2]):
-            text = ast.unparse(value.value if isinstance(value, ast.Subscript) else value)
-            if self._stored.get(text, set()) & set(_names_in(values[1 - at])):
-                self.found.add(text)
+            wholes = (value, value.value) if isinstance(value, ast.Subscript) else (value,)
+            names = set(_names_in(values[1 - at]))
+            texts = [
+                text for text in map(ast.unparse, wholes) if self._stored.get(text, set()) & names
+            ]
+            if texts:
+                self.found.update(texts)
                 given = [ast.copy_location(function, node), ast.Constant(at), *values]
                 return _call("__gradwrap_compared__", given, node, more)
         return node
@@ -161,13 +188,18 @@ def _only_results(statements: list[ast.stmt]) -> bool:
 
 
 def _stored_in(function: ast.AST) -> dict[str, set[str]]:
-    """Return the texts of attributes and global names that a function stores to.
+    """Return the texts of attributes, global names and places in them that a function stores to.
 
     With each come the names in what is stored.
     """
     shared = {
         name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names
     }
+    own = {
+        node.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    } - shared
     found: dict[str, set[str]] = {}
     for node in ast.walk(function):
         if not isinstance(node, ast.Assign):
@@ -175,9 +207,20 @@ def _stored_in(function: ast.AST) -> dict[str, set[str]]:
         for target in node.targets:
             for place, value in _pairs(target, node.value):
                 is_global = isinstance(place, ast.Name) and place.id in shared
-                if isinstance(place, ast.Attribute) or is_global:
+                if isinstance(place, ast.Attribute) or is_global or _is_part(place, own):
                     found.setdefault(ast.unparse(place), set()).update(_names_in(value))
     return found
+
+
+def _is_part(place: ast.expr, own: set[str]) -> bool:
+    """Tell if a target is a fixed place of what lasts: it has no name of the function's own."""
+    match place:
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant()):
+            return name not in own
+        case ast.Subscript(value=ast.Attribute(), slice=ast.Constant()):
+            return True
+        case _:
+            return False
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:

@@ -267,6 +267,9 @@ def _as_strided(
 ) -> Any:
     """Do what `as_strided` does by windows of an array without gaps, whose views are known."""
     array: Any = ours.asarray(x)
+    held = data_of(array) if isinstance(array, AnyWrapper) else array
+    if type_of(held) is np.ndarray and held.dtype.kind not in "fc":  # it has no derivative
+        return as_strided(held, shape, strides, subok, writeable)
     shape = array.shape if shape is None else tuple(shape)
     steps = array.strides if strides is None else tuple(strides)
     back = tuple(i for i, step in enumerate(array.strides) if step < 0)

@@ -183,7 +183,8 @@ def _column(cells: _Cells, codes: Any, is_kept: bool) -> Any:
                 f"dtype {own} has no gradients. Fix: make it a column of floats before, by "
                 ".astype(float)."
             )
-    return column.array
+    is_of_value = bool(parts) and parts[0] >= cells.count
+    return column.array.copy() if is_of_value else column.array  # the value keeps its own
 
 
 def plain_key(key: Any, table: Any) -> Any:

@@ -2,11 +2,14 @@
 
 `cache[int(1000 * x)]` would find the result of an earlier call, which has no gradient, or that of
 another one. So what a cache had before an adapted call is not found there under such a key, once
-the call has made a plain number or text of a value: the function computes its result again. At the
-end of the call the cache is as it was before.
+the call has made a plain number or text of a value: the function computes its result again. It also
+does if another transform has begun since it last looked for the key, in which the arguments are
+others, and for text that tells a whole number if the call has made such a text again: it may be of
+another argument with an equal value. At the end of the call the cache is as it was before.
 
 Where the source of a function shows a cache (`core/observing/caches.py`), each look for a key is
-written anew: `cache[key]` becomes `looked(cache, name := key)[name]`.
+written anew: `cache[key]` becomes `looked(cache, name := key)[name]`, or `read(...)` where the
+function has looked for the key before.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import numpy as np
 
 from gradwrap.adaptation.steps import CONTAINS_OP, STORE_SUBSCR, kinds_of
 from gradwrap.core.array.adapted import plain_made
+from gradwrap.core.levels.levels import newest_level
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
 from gradwrap.core.observing.caches import FAILURES, aliases_in, caches_in, look_of
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, type_of
@@ -33,7 +37,7 @@ INNER = (
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
 )
 KEY = "__gradwrap_key__"
-FUNCTION = "__gradwrap_looked__"
+FUNCTION, READ = "__gradwrap_looked__", "__gradwrap_read__"
 
 
 class Looked:
@@ -42,7 +46,8 @@ class Looked:
     def __init__(self, held: dict[Any, Any]) -> None:
         self.held: dict[Any, Any] = held
         self.before: dict[Any, Any] = dict(held)
-        self.keys: set[Any] = set()
+        self.keys: dict[Any, tuple[int, int]] = {}
+        """By key: the newest transform and the number of texts when the call last looked for it."""
 
     def restore(self) -> None:
         """Let the cache have what it had under these keys before the call, and in its order."""
@@ -56,19 +61,28 @@ caches: ContextVar[dict[int, Looked] | None] = ContextVar("gradwrap_looked", def
 
 
 def looked(held: Any, key: Any) -> Any:
-    """Return a cache that a key is about to be looked up in."""
-    known = caches.get()
-    if known is None or not plain_made.get() or not isinstance(held, DICT):
+    """Return a cache in which a function looks for a key that may be missing."""
+    known, made = caches.get(), plain_made.get()
+    if known is None or not made or not made[0] or not isinstance(held, DICT):
         return held
     if not _may_be_made(key) or is_recorded(key):
         return held
     if id(held) not in known:
         known[id(held)] = Looked(held)
     cache = known[id(held)]
-    if key not in cache.keys:
-        cache.keys.add(key)
+    now = newest_level(), made[1] if _has_text(key) else 0
+    if cache.keys.get(key) != now:
+        cache.keys[key] = now
         held.pop(key, None)
     return held
+
+
+def read(held: Any, key: Any) -> Any:
+    """Return a cache from which a function reads a key that it may have stored just now."""
+    known = caches.get()
+    cache = None if known is None else known.get(id(held))
+    is_known = cache is not None and not (isinstance(key, AnyWrapper) or key not in cache.keys)
+    return held if is_known else looked(held, key)
 
 
 def _may_be_made(key: Any) -> bool:
@@ -80,6 +94,10 @@ def _may_be_made(key: Any) -> bool:
     return isinstance(key, NUMBERS) and type_of(key) is not bool
 
 
+def _has_text(key: Any) -> bool:
+    return any(map(_has_text, key)) if isinstance(key, PARTED) else isinstance(key, str)
+
+
 def restore(known: dict[int, Looked]) -> None:
     """Let all caches have what they had before the call."""
     while known:
@@ -89,16 +107,17 @@ def restore(known: dict[int, Looked]) -> None:
 # Source -------------------------------------------------------------------------------------------
 
 
-LOOKING = frozenset({"get", *FAILURES})
+LOOKING = frozenset({"get", "setdefault", *FAILURES})
 """Names in functions that look for a key without `in`."""
-NAMES: dict[str, Any] = {FUNCTION: looked}
-"""The function that the new code calls."""
+NAMES: dict[str, Any] = {FUNCTION: looked, READ: read}
+"""The functions that the new code calls."""
 
 
 def may_cache(code: CodeType) -> bool:
     """Tell if a function may look for a key, and store under it."""
-    kinds = kinds_of(code)
-    return STORE_SUBSCR in kinds and (CONTAINS_OP in kinds or not LOOKING.isdisjoint(code.co_names))
+    kinds, names = kinds_of(code), code.co_names
+    is_filled = STORE_SUBSCR in kinds or "setdefault" in names
+    return is_filled and (CONTAINS_OP in kinds or not LOOKING.isdisjoint(names))
 
 
 def rewrite(function: ast.FunctionDef) -> None:
@@ -125,6 +144,8 @@ class _Looks(ast.NodeTransformer):
 
     def __init__(self, names: frozenset[str]) -> None:
         self.names = names
+        self._may_miss = False
+        """Whether a missing key leads to an `except` clause."""
 
     def visit(self, node: ast.AST) -> Any:
         """Visit a node, unless a name that it binds would be bound elsewhere."""
@@ -135,15 +156,24 @@ class _Looks(ast.NodeTransformer):
             case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[whole]) if self._is(whole):
                 named = ast.NamedExpr(ast.Name(KEY, ast.Store()), self.visit(node.left))
                 node.left = ast.copy_location(named, node.left)
-                node.comparators = [_looked(whole, ast.Name(KEY, ast.Load()))]
+                node.comparators = [_looked(whole, ast.Name(KEY, ast.Load()), FUNCTION)]
             case _:
                 self.generic_visit(node)
+        return node
+
+    def visit_Try(self, node: ast.Try) -> ast.AST:
+        outer, self._may_miss = self._may_miss, True
+        node.body = [self.visit(statement) for statement in node.body]
+        self._may_miss = outer
+        for name in ("handlers", "orelse", "finalbody"):
+            setattr(node, name, [self.visit(part) for part in getattr(node, name)])
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.ctx, ast.Load) and self._is(node.value):
-            node.value, node.slice = self._keyed(node.value, node.slice)
+            function = FUNCTION if self._may_miss else READ
+            node.value, node.slice = self._keyed(node.value, node.slice, function)
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -153,17 +183,17 @@ class _Looks(ast.NodeTransformer):
             and look_of(node) is not None
             and self._is(node.func.value)
         ):
-            node.func.value, node.args[0] = self._keyed(node.func.value, node.args[0])
+            node.func.value, node.args[0] = self._keyed(node.func.value, node.args[0], FUNCTION)
         return node
 
     def _is(self, whole: ast.expr) -> bool:
         return isinstance(whole, (ast.Name, ast.Attribute)) and ast.unparse(whole) in self.names
 
-    def _keyed(self, whole: ast.expr, key: ast.expr) -> tuple[ast.expr, ast.expr]:
+    def _keyed(self, whole: ast.expr, key: ast.expr, function: str) -> tuple[ast.expr, ast.expr]:
         """Return the cache that a key is given to, and the key's name."""
         named = ast.copy_location(ast.NamedExpr(ast.Name(KEY, ast.Store()), key), key)
-        return _looked(whole, named), ast.copy_location(ast.Name(KEY, ast.Load()), key)
+        return _looked(whole, named, function), ast.copy_location(ast.Name(KEY, ast.Load()), key)
 
 
-def _looked(whole: ast.expr, key: ast.expr) -> ast.expr:
-    return ast.copy_location(ast.Call(ast.Constant(FUNCTION), [whole, key], []), whole)
+def _looked(whole: ast.expr, key: ast.expr, function: str) -> ast.expr:
+    return ast.copy_location(ast.Call(ast.Constant(function), [whole, key], []), whole)

@@ -200,7 +200,7 @@ def solution(residual: Callable[[Any], Any], found: Any, name: str = "") -> Any:
         shape, units = y.shape, np.reshape(np.eye(y.size), (y.size, *y.shape))
         matrix = np.stack([np.reshape(as_array(linear(unit)), (-1,)) for unit in units], axis=1)
         is_finite = np.isfinite(plain(matrix)).all()  # of a tangent with NaN, it is not
-        if is_finite and np.any(np.linalg.matrix_rank(plain(matrix)) < y.size):
+        if is_finite and np.any(np.linalg.matrix_rank(_scaled(plain(matrix))) < y.size):
             raise NoRuleError(
                 f"{name}: the Jacobian is singular at the solution, which is then not the only "
                 "one, and has no derivative. Fix: return also a small multiple of the parameters "
@@ -210,6 +210,14 @@ def solution(residual: Callable[[Any], Any], found: Any, name: str = "") -> Any:
 
     start = np.asarray(found, dtype=float)[()]
     return custom_root(residual, start, lambda _f, x: x, solve if name else None)
+
+
+def _scaled(matrix: Any) -> Any:
+    """Return a matrix with columns, and then rows, of length one: its rank has no units."""
+    for axis in (-2, -1):
+        lengths = np.linalg.norm(matrix, axis=axis, keepdims=True)
+        matrix = matrix / np.where(lengths == 0, 1.0, lengths)
+    return matrix
 
 
 class _ResultRow(Row):

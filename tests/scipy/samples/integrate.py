@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.scipy.rules.integrate import EXPLICIT
+from gradwrap.scipy.rules.paths import EXPLICIT
 from scipy_samples import call
 
 

@@ -229,19 +229,17 @@ class Entry:
         surroundings = self.surroundings
         assert surroundings is not None
         found, problem = self._attempted(call)
-        is_extrapolated = self._extrapolated is not None and not problem
-        fits = self._fits(call, found) if is_extrapolated and not is_strict() else None
-        if fits:
-            return call.result[0]
-        if fits is not None and self._extrapolated is not None:
-            problem = self._extrapolated.family.problem_of_numbers()
-        elif self._is_large and is_extrapolated and self._extrapolated is not None:
-            from gradwrap.compiler.extrapolating.proof import in_full
-
-            assert self.executable is not None
-            run = self.executable.call
-            compared = in_full(self._extrapolated, run, mismatch_beyond_movement, math.inf)
-            problem = compared or self._extrapolated.family.problem_of_numbers()
+        extrapolation = None if problem else self._extrapolated
+        if extrapolation is not None:
+            fits = None if is_strict() else self._fits(call, found)
+            if fits:
+                return call.result[0]
+            if fits is not None:
+                problem = extrapolation.family.problem_of_numbers()
+            elif self._is_large:
+                problem = self._problem_in_full(extrapolation, found)
+                if not problem and _are_finite(found) and self._is_accepted(call, found, "full"):
+                    return call.result[0]
         wanted = call.run(self.target.function)  # an error leaves the entry new
         leaves, tree = flatten(wanted)
         problem = problem or _defect(self.differing(leaves, tree, found))
@@ -282,14 +280,11 @@ class Entry:
         assert executable is not None
         assert extrapolation is not None
         assert tree is not None
-        if not (extrapolation.family.is_in_order and all(map(_is_in_order, found))):
+        if not (_are_finite(found) and self._is_in_order(found)):
             return None
-        is_finite = all(np.all(np.isfinite(one)) for one in found if _is_numeric(one))
         if not self._is_large:
-            if not is_finite:
-                return None
             proof = "full"
-        elif is_finite and self._has_like_turns(extrapolation):
+        elif self._has_like_turns(extrapolation):
             proof = "turns"
         else:
             proof, family = "direction", extrapolation.family
@@ -298,14 +293,42 @@ class Entry:
                 return None
             if family.problem_of_numbers():
                 return False
+        return self._is_accepted(call, found, proof) or None
+
+    def _is_accepted(self, call: Call, found: Sequence[Any], proof: str) -> bool:
+        """Give the results of a program that is proved; False if a run of the function has to."""
+        surroundings, tree = self.surroundings, self.tree
+        assert surroundings is not None
+        assert tree is not None
+        if is_strict() or not self._is_in_order(found):
+            return False
         surroundings.forget_written()
         if surroundings.changed():
-            return None
+            return False
         surroundings.watch_caches()
         call.result = (unflatten(tree, found),)
         self.notes[-1] = PROOFS[proof]
         self.is_new = False
         return True
+
+    def _is_in_order(self, found: Sequence[Any]) -> bool:
+        """Tell if the program and the function return arrays in C's order."""
+        assert self._extrapolated is not None
+        return self._extrapolated.family.is_in_order and all(map(_is_in_order, found))
+
+    def _problem_in_full(self, extrapolation: Found, found: Sequence[Any]) -> str:
+        """Return how a program differs at full size from the function on changed arguments, or "".
+
+        Results that are not finite tell little there: the call itself then runs the function.
+        """
+        from gradwrap.compiler.extrapolating.proof import in_full
+
+        assert self.executable is not None
+        problem = extrapolation.family.problem_of_numbers()  # it ends within a minute
+        if problem or not _are_finite(found):
+            return problem
+        run = self.executable.call
+        return in_full(extrapolation, run, mismatch_beyond_movement, math.inf) or ""
 
     def _has_like_turns(self, found: Found) -> bool:
         """Tell if all turns of the loops do the same, and the program is right for some more."""
@@ -733,6 +756,10 @@ def _is_in_order(array: Any) -> bool:
 
 def _is_numeric(one: Any) -> bool:
     return isinstance(one, (NDARRAY, NUMBER)) and one.dtype.kind in "fciub"
+
+
+def _are_finite(results: Sequence[Any]) -> bool:
+    return all(np.all(np.isfinite(one)) for one in results if _is_numeric(one))
 
 
 def _axes(array: Any) -> tuple[int, ...]:

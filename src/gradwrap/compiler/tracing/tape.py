@@ -29,7 +29,7 @@ from gradwrap.compiler.ir.program import (
     same_nest,
 )
 from gradwrap.core.levels.wrapper import AnyWrapper
-from gradwrap.core.observing.callers import MARK
+from gradwrap.core.observing.callers import MARK, is_never_adapted
 from gradwrap.core.observing.code import (
     ARRAYS,
     frame_of,
@@ -581,6 +581,10 @@ class Tape:
         The second run gets another value. If the function reads the text, the runs differ.
         """
         frame = self._userframe_of(40)
+        while frame is not None and is_never_adapted(
+            package_of(module_of(frame))
+        ):  # as where a labelled array is shown
+            frame = frame.f_back
         if frame is None or MARK not in frame.f_globals:
             return None
         if not is_installed(package_of(module_of(frame))):

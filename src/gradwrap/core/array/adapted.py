@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import sys
 import warnings
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.array.texts import texts_of_call
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
+from gradwrap.core.levels.modes import is_traced
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
 from gradwrap.core.observing.callers import MARK, current_caller, is_passed_by
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import TrackedTextWarning
@@ -35,18 +37,23 @@ rounding: ContextVar[str] = ContextVar("gradwrap_rounding", default="zero")
 """The derivative of numbers that adapted code rounds to decimals: that of x if "through"."""
 rounded_at: ContextVar[str] = ContextVar("gradwrap_rounded", default="")
 """The line of adapted code that last rounded a tracked number."""
-plain_made: ContextVar[list[bool] | None] = ContextVar("gradwrap_plain_made", default=None)
-"""Not empty where the adapted call that runs has made plain numbers or text of values."""
+plain_made: ContextVar[list[int] | None] = ContextVar("gradwrap_plain_made", default=None)
+"""How often the adapted call that runs has made plain numbers or text of values, and how many of
+the texts tell the whole number."""
 warned_lines: set[tuple[str, int]] = set()
 callers_for: set[CodeType] = set()
 """Functions of gradwrap that call a method in the place of adapted code."""
 
 
-def note_plain() -> None:
-    """Note that a plain number or text is made of a value, which a cache may have as a key."""
+def note_plain(*, is_whole: bool = False) -> None:
+    """Note that a plain number or text is made of a value, which a cache may have as a key.
+
+    A text that tells the whole number, not a rounded one, is the key of equal numbers alone.
+    """
     made = plain_made.get()
-    if made is not None and not made:
-        made.append(True)
+    if made is not None:
+        made[0] += 1
+        made[1] += is_whole
 
 
 def adapted_caller(depth: int = 2) -> FrameType | None:
@@ -91,7 +98,7 @@ def nested(variable: Any) -> Any:
 
 def warn_of_text(variable: Any, frame: FrameType, text: str = "") -> None:
     """Warn, once for each line, that a tracked value is converted to text."""
-    note_plain()
+    note_plain(is_whole=_tells(text, variable))
     line = (frame.f_code.co_filename, frame.f_lineno)
     if not is_recorded(variable):
         return
@@ -108,6 +115,16 @@ def warn_of_text(variable: Any, frame: FrameType, text: str = "") -> None:
         *line,
         module=frame.f_globals.get("__name__"),
     )
+
+
+def _tells(text: str, variable: Any) -> bool:
+    """Tell if a text is that of a whole number, without rounding; a trace compares its texts."""
+    if not text or is_traced() or variable.shape != ():
+        return False
+    number = native(variable)
+    with suppress(ValueError, TypeError):
+        return bool(number == float(text))
+    return text == repr(number)
 
 
 def formatted(variable: Any, text: str) -> str:

@@ -9,6 +9,7 @@ from gradwrap.core.array.setters import mark_imaginary, set_part, set_shape
 from gradwrap.core.array.writing.views import IMAG, REAL
 from gradwrap.core.levels.memory import one_array
 from gradwrap.core.levels.wrapper import Wrapper, innermost, is_scalar, native
+from gradwrap.core.observing.callers import current_caller, remedy
 from gradwrap.errors import InPlaceError, TrackedAttributeError
 
 if TYPE_CHECKING:
@@ -36,13 +37,15 @@ class Attributes(Wrapper):
     def _no_attribute(self, name: str) -> TrackedAttributeError:
         text = f"{type(self).__name__!r} object has no attribute {name!r}"
         if not name.startswith("_") and hasattr(innermost(self), name):
-            text = (
-                f"{text}. Fix: make the function that reads it one operation with "
-                "f = gradwrap.primitive(f), and give it its derivative with gradwrap.defvjp(f, "
-                f"...); or x.detach().data.{name}, if no gradient is wanted."
+            fix = remedy(
+                current_caller(),
+                "make the function that reads it one operation with f = gradwrap.primitive(f), and "
+                "give it its derivative with gradwrap.defvjp(f, ...); or "
+                f"x.detach().data.{name}, if no gradient is wanted.",
             )
+            text = f"{text}. Fix: {fix}"
             return TrackedAttributeError(text, obj=self)  # no name, of which Python makes a guess
-        fix = next(filter(None, (remedy(name) for remedy in remedies)), "")
+        fix = next(filter(None, (find(name) for find in remedies)), "")
         if not fix and not name.startswith("_"):
             key = type(self), name
             if key not in _near:

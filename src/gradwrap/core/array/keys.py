@@ -14,7 +14,9 @@ from gradwrap.core.observing.called import (
     called_at,
     container_at,
     subscripted_at,
+    value_of,
 )
+from gradwrap.core.observing.code import is_of_arrays
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, type_of
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
 
 SETS = (set, frozenset)
+GATHERING = (*SETS, list, tuple, sorted)
+"""What gives a container, whatever it is given."""
 DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.ListComp, ast.GeneratorExp)
 
 
@@ -55,8 +59,11 @@ def is_key_of_cache(frame: FrameType) -> bool:
         )
     if name not in _caches_of[code]:
         return False
-    if opname[code.co_code[at]] == "STORE_SUBSCR" and (filled := caches.get()) is not None:
-        held = subscripted_at(frame, at)
+    is_store = opname[code.co_code[at]] == "STORE_SUBSCR"
+    called = None if is_store else called_at(frame, at)
+    is_default = called is not None and called.name == "setdefault"
+    if (is_store or is_default) and (filled := caches.get()) is not None:
+        held = called.whole if called is not None else subscripted_at(frame, at)
         if type_of(held) is not DICT:
             return False
         module = frame.f_globals.get("__name__", "generated code")
@@ -134,4 +141,32 @@ def makes_set(frame: FrameType) -> bool:
     if call is None or call.function not in SETS:
         return False
     given = arguments_at(frame, at)
-    return len(given) == 1 and isinstance(given[0], (*SEQUENCE, *SETS, *DISPLAYS))
+    return len(given) == 1 and _is_at_hand(given[0], frame)
+
+
+def _is_at_hand(given: Any, frame: FrameType) -> bool:
+    """Tell if an argument, or the node of its syntax, is a container or an array."""
+    if isinstance(given, ast.Call):
+        called = value_of(given.func, frame)
+        if any(called is one for one in GATHERING):
+            return True
+    return isinstance(given, (*SEQUENCE, *SETS, *DISPLAYS)) or _is_array(given, frame)
+
+
+def _is_array(given: Any, frame: FrameType) -> bool:
+    """Tell if a value, or what a node of the syntax gives, is an array or a list of its numbers."""
+    match given:
+        case ast.Call(func=ast.Attribute(value=whole)) if _is_array(whole, frame):
+            return True
+        case ast.Call(func=function):
+            called = value_of(function, frame)
+            module = "" if isinstance(called, type) else getattr(called, "__module__", None)
+            return is_of_arrays(module or "")
+        case ast.BinOp(left=left, right=right):
+            return _is_array(left, frame) or _is_array(right, frame)
+        case ast.UnaryOp(operand=whole) | ast.Subscript(value=whole):
+            return _is_array(whole, frame)
+        case ast.Name() | ast.Attribute():
+            return isinstance(value_of(given, frame), AnyWrapper)
+        case _:
+            return isinstance(given, AnyWrapper)

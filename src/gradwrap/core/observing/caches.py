@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 FAILURES = frozenset({"KeyError", "LookupError", "Exception"})
 REMOVALS = frozenset({"clear", "pop", "popitem"})
 BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+CONTAINERS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 NOTHING: frozenset[Any] = frozenset()
 
 
@@ -60,6 +61,7 @@ def caches_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str
     """Return the texts by which the syntax of a function names its caches."""
     reader = _Reader()
     reader.block(function.body, _State(NOTHING, NOTHING))
+    reader.stored |= {look[0] for node in ast.walk(function) if (look := _filled_by(node))}
     unread = {
         ast.unparse(node.value)
         for node in ast.walk(function)
@@ -258,7 +260,7 @@ def _is_name(node: ast.expr, name: str) -> bool:
 
 
 def look_of(node: ast.expr) -> Look | None:
-    """Return the dictionary and the key of `d[key]` or `d.get(key)`, or None."""
+    """Return the dictionary and the key of `d[key]`, `d.get(key)` or `d.setdefault`, or None."""
     match node:
         case ast.Subscript(value=whole, slice=key):
             if any(isinstance(part, ast.Slice) for part in ast.walk(key)):
@@ -271,9 +273,21 @@ def look_of(node: ast.expr) -> Look | None:
             keywords=[],
         ):
             pass
+        case ast.Call(func=ast.Attribute(value=whole, attr="setdefault"), args=[key, value]):
+            if isinstance(value, CONTAINERS):
+                return None  # it gathers a group: `d.setdefault(key, [])`
         case _:
             return None
     return ast.unparse(whole), ast.unparse(key)
+
+
+def _filled_by(node: ast.AST) -> Look | None:
+    """Return the dictionary and the key of `d.setdefault(key, value)`, or None."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="setdefault")):
+            return look_of(node)
+        case _:
+            return None
 
 
 def _names_in(*texts: str) -> set[str]:

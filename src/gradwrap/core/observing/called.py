@@ -35,19 +35,19 @@ def called_at(frame: FrameType, instruction: int) -> Called | None:
     found = _expression_at(frame, instruction)
     if not isinstance(found, ast.Call):
         return None
-    function = _value_of(found.func, frame)
+    function = value_of(found.func, frame)
     if isinstance(found.func, ast.Attribute):
         whole = found.func.value
-        return Called(ast.unparse(whole), found.func.attr, function, _value_of(whole, frame))
+        return Called(ast.unparse(whole), found.func.attr, function, value_of(whole, frame))
     if isinstance(found.func, ast.Call):  # np.vectorize(f)(x)
-        return Called("", ast.unparse(found.func), _value_of(found.func.func, frame))
+        return Called("", ast.unparse(found.func), value_of(found.func.func, frame))
     return Called("", found.func.id, function) if isinstance(found.func, ast.Name) else None
 
 
 def subscripted_at(frame: FrameType, instruction: int) -> Any:
     """Return the object that an instruction of a frame subscripts, or None."""
     found = _expression_at(frame, instruction)
-    return _value_of(found.value, frame) if isinstance(found, ast.Subscript) else None
+    return value_of(found.value, frame) if isinstance(found, ast.Subscript) else None
 
 
 def container_at(frame: FrameType, instruction: int) -> str:
@@ -98,7 +98,7 @@ def _text_at(frame: FrameType, instruction: int) -> str:
     return b"".join(encoded).decode(errors="replace")
 
 
-def _value_of(expression: Any, frame: FrameType) -> Any:
+def value_of(expression: Any, frame: FrameType) -> Any:
     """Find the object of a dotted name in a frame, without running code."""
     if isinstance(expression, ast.Name):
         for names in (frame.f_locals, frame.f_globals, vars(builtins)):
@@ -107,7 +107,7 @@ def _value_of(expression: Any, frame: FrameType) -> Any:
         return None
     if not isinstance(expression, ast.Attribute):
         return None
-    whole = _value_of(expression.value, frame)
+    whole = value_of(expression.value, frame)
     if isinstance(whole, ModuleType):
         return vars(whole).get(expression.attr)
     holders = (attributes_of(whole), *map(vars, type_of(whole).__mro__))
@@ -117,5 +117,5 @@ def _value_of(expression: Any, frame: FrameType) -> Any:
 def arguments_at(frame: FrameType, instruction: int) -> list[Any]:
     """Return the arguments of the call at an instruction: their values, or nodes of the syntax."""
     found: Any = _expression_at(frame, instruction)
-    values = [(node, _value_of(node, frame)) for node in found.args]
+    values = [(node, value_of(node, frame)) for node in found.args]
     return [node if value is None else value for node, value in values]
