@@ -2,11 +2,11 @@
 
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
 `later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth`, `eleventh`, `twelfth`,
-`thirteenth`, `fourteenth`, `fifteenth`, `sixteenth`, `seventeenth`, `eighteenth` and
-`nineteenth`, which need the extras `wild`, `wild-fresh` and so on to `wild-nineteenth`. `--write`
-enters the table in docs/public-packages.md; `--cost` measures what it costs that a package is
-adapted, and what gradients cost; `--compiled` compares compiled gradients with eager ones at other
-arguments.
+`thirteenth`, `fourteenth`, `fifteenth`, `sixteenth`, `seventeenth`, `eighteenth`, `nineteenth`
+and `twentieth`, which need the extras `wild`, `wild-fresh` and so on to `wild-twentieth`.
+`--write` enters the table in docs/public-packages.md; `--cost` measures what it costs that a
+package is adapted, and what gradients cost; `--compiled` compares compiled gradients with eager
+ones at other arguments.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from .tenth import TENTH
 from .thirteenth import THIRTEENTH
 from .trying import REFUSED, RIGHT, Tried, tried, version
 from .twelfth import TWELFTH
+from .twentieth import TWENTIETH
 from .unseen import UNSEEN
 
 SAMPLES = {
@@ -61,6 +62,7 @@ SAMPLES = {
     "seventeenth": SEVENTEENTH,
     "eighteenth": EIGHTEENTH,
     "nineteenth": NINETEENTH,
+    "twentieth": TWENTIETH,
 }
 GUIDE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 RECORD = GUIDE.with_name("public-packages.md")
