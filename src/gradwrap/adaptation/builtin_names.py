@@ -17,7 +17,7 @@ import numpy as np
 from gradwrap import random
 from gradwrap.adaptation.plain_values import PLAIN, Holder, kind_of, number_in, unheld
 from gradwrap.adaptation.readers import evaluated
-from gradwrap.core.array.adapted import callers_for, shown_as
+from gradwrap.core.array.adapted import callers_for, python_float, shown_as, stands_for_python
 from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.levels.modes import code_that_runs, is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, has_effect, is_recorded
@@ -185,7 +185,9 @@ def _type(_: Any, value: Any, *definition: Any, **options: Any) -> Any:
 
 def standing_kind(value: Any) -> Any:
     """Return the class of a value, or of the array that a variable holds, for adapted code."""
-    kind = kind_of(value) if _isinstance(value, AnyWrapper) else type_of(value)
+    kind = type_of(value)
+    if _isinstance(value, AnyWrapper):
+        kind = float if stands_for_python(value) else kind_of(value)
     if id(kind) in shown_as:
         return shown_as[id(kind)](value)
     return _STANDING.get(id(kind), kind)
@@ -218,10 +220,10 @@ def _float(_: Any, value: Any = 0.0, /) -> Any:
             refuse_reading(value)
         return float(value)
     if number_in(value) is not None and has_effect(value):
-        return value
+        return python_float(value)
     value = _number_in(value, "__float__")
     if _stays(value):
-        return _single(value, float).real
+        return python_float(_single(value, float).real)
     number = float(value)
     if not _isinstance(value, AnyWrapper):  # a decimal number or a fraction, made of text
         refuse_reading(repr(number))

@@ -6,6 +6,7 @@ import dataclasses
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradwrap.core.array.adapted import as_python
 from gradwrap.core.array.variable import Variable, variable_class
 from gradwrap.core.graph.checking import check_differentiable
 from gradwrap.core.graph.node import Leaf
@@ -105,13 +106,17 @@ def passes_through(leaf: Any) -> bool:
     return not hasattr(leaf, "dtype") and not is_array(leaf) and labels_of(leaf) is None
 
 
+PYTHONS = frozenset({float, int})
+
+
 def track(value: Any, level: int, hold: Hold, what: str = "argument") -> Variable[Any]:
     """Wrap an array, or a number, as a leaf of a level."""
     if labelled:
         level = with_labels(value, level)
-    value, backend = differentiable(value, what)
-    leaf = Leaf(backend.meta(value, level))
-    return make_wrapper(variable_class(backend), hold(backend, snapshot(value)), leaf)
+    array, backend = differentiable(value, what)
+    leaf = Leaf(backend.meta(array, level))
+    made = make_wrapper(variable_class(backend), hold(backend, snapshot(array)), leaf)
+    return as_python(made) if type_of(value) in PYTHONS else made
 
 
 def differentiable(value: Any, what: str = "argument") -> tuple[Any, Backend]:

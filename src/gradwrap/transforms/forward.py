@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.array.adapted import as_python
 from gradwrap.core.calls.annihilating import dual_kind
 from gradwrap.core.calls.forward import AnyDual, Dual
 from gradwrap.core.graph.alignment import has_other_labels, labels_in_forward_mode
@@ -19,6 +20,7 @@ from gradwrap.errors import TangentError
 from gradwrap.transforms.argnums import described as argument_name
 from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.arguments import (
+    PYTHONS,
     as_original,
     default_scalar,
     differentiable,
@@ -145,6 +147,7 @@ def _dual(primal: Any, tangent: Any, level: int, path: str) -> Any:
     if labelled:
         level = with_labels(primal, level)
         tangent = without_labels(tangent)
+    is_python = type_of(primal) in PYTHONS
     primal, backend = differentiable(primal, f"argument {path}")
     if _is_number(tangent) and not primal.shape:
         tangent = backend.ones_like(primal) * tangent
@@ -159,7 +162,8 @@ def _dual(primal: Any, tangent: Any, level: int, path: str) -> Any:
         raise TangentError(f"the tangent of {path} {contrast}.")
     asked = inspecting.get()
     dual = wrapper_class(Dual if asked is None else dual_kind(asked), backend)
-    return make_wrapper(dual, snapshot(primal), Tangent(meta, snapshot(tangent)))
+    made = make_wrapper(dual, snapshot(primal), Tangent(meta, snapshot(tangent)))
+    return as_python(made) if is_python else made
 
 
 def _is_number(value: object) -> bool:

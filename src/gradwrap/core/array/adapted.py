@@ -12,13 +12,14 @@ import warnings
 from contextlib import suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from gradwrap.core.array.texts import texts_of_call
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.modes import is_traced
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, make_wrapper, native
 from gradwrap.core.observing.callers import MARK, current_caller, is_passed_by
-from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.core.values.dynamic import TUPLE, type_of
 from gradwrap.errors import TrackedTextWarning
 
 if TYPE_CHECKING:
@@ -40,9 +41,27 @@ rounded_at: ContextVar[str] = ContextVar("gradwrap_rounded", default="")
 plain_made: ContextVar[list[int] | None] = ContextVar("gradwrap_plain_made", default=None)
 """How often the adapted call that runs has made plain numbers or text of values, and how many of
 the texts tell the whole number."""
+python_numbers: WeakValueDictionary[int, Any] = WeakValueDictionary()
+"""By id: the variables that stand for floats of Python, such as arguments of transforms."""
 warned_lines: set[tuple[str, int]] = set()
 callers_for: set[CodeType] = set()
 """Functions of gradwrap that call a method in the place of adapted code."""
+
+
+def as_python(variable: Any) -> Any:
+    """Note that a variable stands for a float of Python, whose class adapted code may ask for."""
+    python_numbers[id(variable)] = variable
+    return variable
+
+
+def python_float(variable: Any) -> Any:
+    """Return a variable of the same number that stands for a float of Python."""
+    return as_python(make_wrapper(type_of(variable), variable._value, variable._node))
+
+
+def stands_for_python(variable: Any) -> bool:
+    """Tell if a variable stands for a float of Python."""
+    return python_numbers.get(id(variable)) is variable
 
 
 def note_plain(*, is_whole: bool = False) -> None:
