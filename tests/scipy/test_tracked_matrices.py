@@ -374,3 +374,66 @@ def with_other_data(x: Any) -> Any:
     K = filled(sp.csr_array((4, 4)), x)
     K.data = x
     return K.sum()
+
+
+FROM_DENSE: dict[str, Function] = {
+    "of an argument": lambda x: sp.csr_array(np.reshape(x, (3, 3))),
+    "of a diagonal": lambda x: sp.csc_matrix(np.diag(x[:3])) + sp.eye(3),
+    "stacked": lambda x: sp.vstack([sp.coo_array(np.reshape(x[:6], (2, 3))), np.ones((1, 3))]),
+    "of squares": lambda x: sp.lil_array(np.diag(x[:3] * x[:3])),
+    "a product": lambda x: sp.csr_array(np.diag(x[:3])) @ sp.csr_array(np.ones((3, 3))),
+}
+"""Sparse matrices of dense arrays, some elements of which are zero at the arguments."""
+SOME_ZEROS = np.array([0.0, 1.5, 0.0, -0.5, 0.0, 2.0, 0.7, 0.0, 1.0])
+
+
+@pytest.mark.parametrize("make", FROM_DENSE.values(), ids=FROM_DENSE)
+def test_elements_that_are_zero_keep_their_slopes(make: Callable[[Any], Any]) -> None:
+    v, w = np.array([1.0, -2.0, 0.5]), np.array([0.3, 1.1, -0.7])
+
+    def of_plain(x: Any) -> Any:
+        return np.sum(w * (make(x) @ v) ** 2)
+
+    function = gw.adapting(of_plain)
+    numbers = np.eye(9)
+    step = 1e-5
+    slopes = [
+        (of_plain(SOME_ZEROS + step * e) - of_plain(SOME_ZEROS - step * e)) / (2 * step)
+        for e in numbers
+    ]
+    np.testing.assert_allclose(gw.grad(function)(SOME_ZEROS), slopes, atol=1e-8)
+    np.testing.assert_allclose(gw.jacfwd(function)(SOME_ZEROS), slopes, atol=1e-8)
+    np.testing.assert_allclose(gw.compile(gw.grad(function))(SOME_ZEROS), slopes, atol=1e-8)
+    hessian = gw.hessian(function)(SOME_ZEROS)
+    curved = [
+        (gw.grad(function)(SOME_ZEROS + step * e) - gw.grad(function)(SOME_ZEROS - step * e))
+        / (2 * step)
+        for e in numbers
+    ]
+    np.testing.assert_allclose(hessian, curved, atol=1e-7)
+
+
+def test_constant_zeros_of_dense_arrays_are_no_elements() -> None:
+    counts: list[int] = []
+
+    def f(x: Any) -> Any:
+        made = sp.csr_array(np.diag(x))
+        counts.append(made.nnz)
+        return np.sum(made @ np.ones(3))
+
+    gw.grad(gw.adapting(f))(np.array([1.0, 2.0, 3.0]))
+    assert counts[-1] == 3
+
+
+def test_what_leaves_out_zeros_that_depend_on_arguments_is_refused() -> None:
+    def found(x: Any) -> Any:
+        return np.sum(sp.find(sp.csr_array(np.diag(x)))[2])
+
+    def ordered(x: Any) -> Any:
+        made = 2.0 * sp.csr_array(np.diag(x) + np.eye(3, k=1))
+        sp.csgraph.breadth_first_order(made, 0)
+        return np.sum(made @ np.ones(3))
+
+    for function, words in ((found, "leaves out elements"), (ordered, "edges or none")):
+        with pytest.raises(NoRuleError, match=words):
+            gw.grad(gw.adapting(function))(np.array([0.0, 2.0, 3.0]))

@@ -62,6 +62,8 @@ class TrackedMatrix:
         self._format = format or str(template.format)
         self._stores: list[tuple[Any, Any]] = []
         self._found: dict[int, Any] = {}
+        self.leaves_out_zeros: bool = False
+        """Whether SciPy's matrix of the same array does not have the elements that are zero."""
         self._known: Any = None
         """The template whose positions are known, and what `slots_of` returned for it."""
 

@@ -15,9 +15,13 @@ import numpy as np
 import scipy.sparse
 
 from gradwrap.core.array.adapted import shown_as
+from gradwrap.core.graph.backward import backward_pass
+from gradwrap.core.graph.node import Node
+from gradwrap.core.levels.levels import TAPE_LEVEL
 from gradwrap.core.levels.modes import called
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
+from gradwrap.core.levels.wrapper import AnyWrapper, is_at, is_batch, is_recorded, layers
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
+from gradwrap.core.values.space import Tangent
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import are_plain, holds_variable
 from gradwrap.scipy.changed_matrices import TrackedArray, TrackedDictionary, become_tracked
@@ -209,11 +213,13 @@ def _tracked(native: Any, args: Any, kwargs: Any) -> TrackedMatrix:
         elements = elements if dtype is None else elements.astype(dtype)
         return assembled(elements, positions, given.shape, made.format, is_matrix=_is_matrix(made))
     if isinstance(given, AnyWrapper):
-        places = np.nonzero(data_of(given))
+        places = _places(given)
         made = native(np.zeros(given.shape), *plain(args[1:]), **plain(kwargs))
         elements = given[places] if dtype is None else given[places].astype(dtype)
         at = (np.zeros_like(places[0]), *places)[-len(made.shape) :]
-        return assembled(elements, at, made.shape, made.format, is_matrix=_is_matrix(made))
+        found = assembled(elements, at, made.shape, made.format, is_matrix=_is_matrix(made))
+        found.leaves_out_zeros = True
+        return found
     data, *rest = given
     data, rest = as_array(data), [_as_indices(one) for one in plain(rest)]
     data = data if dtype is None else data.astype(dtype)
@@ -222,6 +228,45 @@ def _tracked(native: Any, args: Any, kwargs: Any) -> TrackedMatrix:
         return assembled(data, rest[0], made.shape, made.format, is_matrix=_is_matrix(made))
     template = with_data(made, np.ones(made.data.shape))  # also where an element is zero
     return TrackedMatrix(template, data[tuple(map(slice, made.data.shape))])
+
+
+def _places(given: Any) -> Any:
+    """Return the positions of the elements that a sparse matrix of a tracked array has.
+
+    They are those that are not zero, as SciPy's. Where a zero depends on arguments, its slope would
+    be lost; then all elements are stored.
+    """
+    data = data_of(given)
+    zeros = data == 0
+    if not np.any(zeros) or not _depend(given, zeros):
+        return np.nonzero(data)
+    return np.nonzero(np.ones(data.shape))
+
+
+def _depend(given: Any, chosen: Any) -> bool:
+    """Tell if elements of an array depend on what is tracked: of no element, all slopes are zero.
+
+    A transform's cotangents are random numbers, so that no sum of slopes is zero by chance. Slopes
+    that are zero may depend on what an outer transform tracks.
+    """
+    if not isinstance(given, AnyWrapper):
+        return False
+    node, value = given._node, given._value
+    if node is None:
+        return _depend(value, chosen)
+    if isinstance(node, Tangent):
+        slopes = [node.value[chosen]]
+    elif not isinstance(node, Node) or given._is_batched or is_at(given, TAPE_LEVEL):
+        return True
+    else:
+        seed = np.random.default_rng(0).uniform(0.5, 1.5, chosen.shape) * chosen
+        roots = [(node, seed.astype(node.meta.dtype))]
+        slopes = [*backward_pass(roots, retain_graph=True).values()]
+    if any(is_batch(layer) for one in slopes for layer in layers(one)):
+        return True  # of some example, perhaps
+    known = [(one, data_of(one) != 0) for one in slopes]
+    moves = any(np.any(others) or _depend(one, ~others) for one, others in known)
+    return moves or _depend(value, chosen)
 
 
 def _as_indices(value: Any) -> Any:
@@ -322,16 +367,18 @@ def _container(native: Any, form: str) -> Any:
     kind = "matrix" if issubclass(native, scipy.sparse.spmatrix) else "array"
     name = f"{form}_{kind}"
 
-    def container(_: Any) -> Any:
-        is_ours = form in (*FORMS, "lil")
-        return dispatcher(f"sparse.{name}") if is_ours else getattr(scipy.sparse, name)
+    return lambda _: _class_named(name)
 
-    return container
+
+def _class_named(name: str) -> Any:
+    """Return a class of sparse matrices as adapted code finds it."""
+    is_ours = name.partition("_")[0] in (*FORMS, "lil")
+    return dispatcher(f"sparse.{name}") if is_ours else getattr(scipy.sparse, name)
 
 
 def _seen(matrix: TrackedMatrix) -> Any:
     """Return the class of SciPy's, as adapted code finds it, that a tracked matrix stands for."""
-    return dispatcher(f"sparse.{class_of(matrix.template, matrix.format).__name__}")
+    return _class_named(class_of(matrix.template, matrix.format).__name__)
 
 
 for _kind in (TrackedMatrix, TrackedArray, TrackedDictionary):
@@ -640,6 +687,11 @@ def _find(A: Any) -> Any:
 
     elements = A.moved(find)
     kept = np.flatnonzero(data_of(elements))
+    if _depend(elements, data_of(elements) == 0):
+        raise NoRuleError(
+            "scipy.sparse.find leaves out elements that are zero now and depend on arguments: they "
+            "would have no gradient. Fix: A = A.tocoo(), with A.row, A.col and A.data."
+        )
     return (*(one[kept] for one in places), elements[kept])
 
 
@@ -743,7 +795,17 @@ def _of_graph(name: str) -> Callable[..., Any]:
     """Return a function of graphs whose result is integers, for the values of tracked ones."""
 
     def found(*args: Any, **options: Any) -> Any:
-        given = map(_plain_matrix, args)
+        given = [*map(_plain_matrix, args)]
+        for place, (A, one) in enumerate(zip(args, given, strict=True)):
+            if not isinstance(A, TrackedMatrix) or np.all(one.data):
+                continue
+            if not A.leaves_out_zeros:
+                raise NoRuleError(
+                    f"scipy.sparse.csgraph.{name} of a matrix with tracked elements that are zero: "
+                    "they may be edges or none. Fix: give it the plain matrix that you mean."
+                )
+            given[place] = one.copy()
+            given[place].eliminate_zeros()
         called_with = {name: plain(value) for name, value in options.items()}
         return scipys(f"sparse.csgraph.{name}")(*given, **called_with)
 
