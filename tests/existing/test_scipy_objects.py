@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.adaptation.scipy_objects import let_answer
-from gradwrap.errors import GradwrapError
+from gradwrap.errors import AdaptationError, GradwrapError
 from packages import written
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 interpolate: Any = importlib.import_module("scipy.interpolate")
+sparse: Any = importlib.import_module("scipy.sparse")
 spatial: Any = importlib.import_module("scipy.spatial")
 stats: Any = importlib.import_module("scipy.stats")
 rotations: Any = importlib.import_module("scipy.spatial.transform")
@@ -284,3 +286,27 @@ def test_an_operator_of_another_shape(tmp_path: Path) -> None:
     package = written(tmp_path, OPERATORS)
     with pytest.raises(ValueError, match="dimension mismatch"):
         gw.grad(gw.adapting(lambda x: np.sum(package.Slope(2.0) @ x[:1])))(X)
+
+
+class Table(interpolate.RectBivariateSpline):  # type: ignore[misc]  # a class of SciPy's
+    def __init__(self, values: Any) -> None:
+        super().__init__(np.linspace(0.0, 2.0, 5), np.linspace(0.0, 1.0, 6), values)
+
+    def at(self, x: float, y: float) -> Any:
+        return self(x, y, grid=False)
+
+
+class Doubled(sparse.csr_array):  # type: ignore[misc]  # likewise
+    def twice(self, v: Any) -> Any:
+        return 2.0 * (self @ v)
+
+
+def test_subclasses_of_scipys_classes_take_their_arguments_after_an_adapted_call() -> None:
+    values = np.exp(-np.linspace(0.0, 2.0, 5))[:, None] * np.cos(np.linspace(0.0, 1.0, 6))
+    before = float(Table(values).at(0.3, 0.2))
+    slopes = gw.grad(gw.adapting(lambda v: Table(v).at(0.3, 0.2)))(values)
+    assert np.isclose(np.sum(slopes * values), before)  # a spline is linear in its values
+    with suppress(AdaptationError):
+        gw.grad(gw.adapting(lambda x: np.sum(Doubled(np.diag(x)).twice(x))))(np.ones(2))
+    assert float(Table(values).at(0.3, 0.2)) == before
+    np.testing.assert_array_equal(Doubled(np.eye(2)).twice(np.ones(2)), [2.0, 2.0])

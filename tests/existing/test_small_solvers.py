@@ -276,3 +276,33 @@ FITTED = """
 @pytest.mark.parametrize("name", ["of_unlike_units", "of_small_numbers"])
 def test_fits_of_parameters_in_unlike_units(name: str, tmp_path: Path) -> None:
     check(getattr(written(tmp_path, FITTED), name), step=1e-4, rtol=1e-4)
+
+
+ONE_BUFFER = """
+    from scipy.integrate import ode, odeint, solve_ivp
+
+    def slopes(x):
+        kept = np.empty(2)
+        def slope(t, y):
+            kept[:1] = y[1]
+            kept[1:] = -(4.0 + x[0]) * y[0] - x[1] * y[1]
+            return kept
+        return slope
+
+    def by_odeint(x):
+        slope = slopes(x)
+        return odeint(lambda y, t: slope(t, y), x[2:], np.linspace(0, 1, 4)).sum()
+
+    def by_solve_ivp(x):
+        times = np.linspace(0.0, 1.0, 5)
+        return solve_ivp(slopes(x), (0, 1), x[2:], t_eval=times, rtol=1e-10, atol=1e-10).y.sum()
+
+    def by_steps(x):
+        stepper = ode(slopes(x)).set_integrator("dopri5", rtol=1e-10, atol=1e-10)
+        return stepper.set_initial_value([x[2], x[3]]).integrate(1.0).sum()
+"""
+
+
+@pytest.mark.parametrize("name", ["by_odeint", "by_solve_ivp", "by_steps"])
+def test_a_function_may_return_the_same_array_at_each_call(name: str, tmp_path: Path) -> None:
+    check(getattr(written(tmp_path, ONE_BUFFER), name), rtol=1e-4)

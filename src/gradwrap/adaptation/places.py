@@ -134,7 +134,17 @@ class Bases:
 
     @content.setter
     def content(self, bases: Any) -> None:
-        self._kind.__bases__ = bases
+        kind: Any = self._kind
+        before = kind.__new__
+        kind.__bases__ = bases
+        if kind.__new__ is object.__new__ and before is not object.__new__:
+            # CPython keeps the slot of a `__new__` that is gone, and then refuses arguments
+            kind.__new__ = staticmethod(_new_object)
+
+
+def _new_object(cls: type[Any], *_: Any, **__: Any) -> Any:
+    """Do what `object.__new__` does for a class with an `__init__`."""
+    return object.__new__(cls)
 
 
 class Change(NamedTuple):

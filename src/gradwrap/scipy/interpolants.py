@@ -195,9 +195,6 @@ def interpolant_class(  # noqa: C901, PLR0913  the parts of one class
         called = inspect.signature(native.__call__)
 
         class Interpolant(native, metaclass=meta_of(native)):  # type: ignore[metaclass,misc]  # a class of SciPy's
-            def __new__(cls, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG004  as called
-                return object.__new__(cls)
-
             def __init__(self, *args: Any, **kwargs: Any) -> None:
                 args, kwargs = with_plain_constants(args, kwargs)
                 bound = signature.bind(*args, **kwargs)

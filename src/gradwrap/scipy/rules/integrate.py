@@ -452,8 +452,8 @@ def _solve_ivp(
 ) -> Any:  # fmt: skip
     def rate(t: Any, y: Any) -> Any:
         if vectorized:
-            return np.reshape(as_array(fun(t, y[:, None], *args)), (-1,))
-        return as_array(fun(t, y, *args))
+            return np.reshape(np.copy(as_array(fun(t, y[:, None], *args))), (-1,))
+        return np.copy(as_array(fun(t, y, *args)))  # it may return the same array again
 
     y = np.reshape(as_array(y0), (-1,))
     ends = (t_span[0], t_span[1])
@@ -582,7 +582,8 @@ def _odeint(
     native, points = quiet(fun), data_of(as_array(t))
 
     def rate(s: Any, y: Any) -> Any:
-        return as_array(fun(s, y, *args) if tfirst else fun(y, s, *args))
+        found = as_array(fun(s, y, *args) if tfirst else fun(y, s, *args))
+        return np.copy(found)  # it may return the same array again
 
     def plain_rate(s: Any, y: Any) -> Any:
         return native(s, y, *plain(args)) if tfirst else native(y, s, *plain(args))

@@ -25,7 +25,7 @@ def _with_derivative(stepper: Any, start: Any, y: Any, end: Any) -> Any:
         return y
 
     def rate(t: Any, y: Any) -> Any:
-        return np.reshape(as_array(stepper.f(t, y, *stepper.f_params)), (-1,))
+        return np.reshape(np.copy(as_array(stepper.f(t, y, *stepper.f_params))), (-1,))
 
     is_stiff = getattr(stepper._integrator, "meth", 0) == BACKWARD
     method = METHODS["Radau" if is_stiff else "DOP853"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections import deque
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -230,6 +231,10 @@ def _tracked(native: Any, args: Any, kwargs: Any) -> TrackedMatrix:
     return TrackedMatrix(template, data[tuple(map(slice, made.data.shape))])
 
 
+NEAR = 64
+"""The most operations before an array that a check of its elements goes through."""
+
+
 def _places(given: Any) -> Any:
     """Return the positions of the elements that a sparse matrix of a tracked array has.
 
@@ -261,12 +266,32 @@ def _depend(given: Any, chosen: Any) -> bool:
     else:
         seed = np.random.default_rng(0).uniform(0.5, 1.5, chosen.shape) * chosen
         roots = [(node, seed.astype(node.meta.dtype))]
-        slopes = [*backward_pass(roots, retain_graph=True).values()]
+        ends = _ends_near(node)
+        slopes = [*backward_pass(roots, retain_graph=True, targets=ends, cut=True).values()]
     if any(is_batch(layer) for one in slopes for layer in layers(one)):
         return True  # of some example, perhaps
     known = [(one, data_of(one) != 0) for one in slopes]
     moves = any(np.any(others) or _depend(one, ~others) for one, others in known)
     return moves or _depend(value, chosen)
+
+
+def _ends_near(node: Any) -> set[Any]:
+    """Return leaves and nodes at which a short pass back from a node may end.
+
+    What depends on a node there is taken to depend on arguments.
+    """
+    waiting, ends, passed = deque([node]), set[Any](), set[Any]()
+    while waiting and len(passed) < NEAR:
+        here = waiting.popleft()
+        if here in passed:
+            continue
+        passed.add(here)
+        for one, _ in here.next_functions:
+            if isinstance(one, Node):
+                waiting.append(one)
+            elif one is not None:
+                ends.add(one)
+    return ends.union(waiting) - passed
 
 
 def _as_indices(value: Any) -> Any:
