@@ -321,9 +321,10 @@ class TakingLists:
 
 
 class _TakingPolynomials(TakingLists):
-    """A NumPy function that also takes objects, `np.poly1d`, whose coefficients are variables."""
-
+    # A NumPy function that also takes objects, `np.poly1d`, whose coefficients are variables. Its
+    # docstring is NumPy's, too: without a line here, the class would hide the property.
     __slots__ = ()
+    __doc__: Any = TakingLists.__doc__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         given = [*args, *kwargs.values()]

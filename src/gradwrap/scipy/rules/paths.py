@@ -107,9 +107,11 @@ class Path:
     """The states of a method at the ends of its steps, and at any time between."""
 
     def __init__(self, solver: Any, rate: Any, y: Any, times: list[Any]) -> None:
-        self.solver, self.rate, self.times = solver, rate, times
-        self.points = [float(plain(t)) for t in times]
-        self.is_forward = self.points[-1] >= self.points[0]
+        self.solver: Any = solver
+        self.rate: Any = rate
+        self.times: list[Any] = times
+        self.points: list[float] = [float(plain(t)) for t in times]
+        self.is_forward: bool = self.points[-1] >= self.points[0]
         self.states: list[Any] = [y]
         for i in range(len(times) - 1):
             self.states.append(self.stepped(i))
@@ -139,7 +141,7 @@ class Explicit(Path):
     def __init__(self, solver: Any, rate: Any, y: Any, times: list[Any]) -> None:
         self.rates: list[Any] = []
         self.inside: dict[Any, Any] = {}
-        self.f = rate(times[0], y)
+        self.f: Any = rate(times[0], y)
         super().__init__(solver, rate, y, times)
 
     def stepped(self, i: int) -> Any:
