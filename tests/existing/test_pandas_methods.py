@@ -245,3 +245,20 @@ def test_values_that_pandas_weights_otherwise_are_refused() -> None:
 def test_other_methods_are_refused(expression: str) -> None:
     with pytest.raises(GradwrapError):
         gw.grad(gw.adapting(lambda x: weighted(result_of(expression, x), [])))(X)
+
+
+def test_windows_of_columns_with_the_same_name() -> None:
+    def total(x: Any) -> Any:
+        table = pd.DataFrame({"a": x[:3], "b": x[3:]}).rename(columns={"a": "r", "b": "r"})
+        found = table.rolling(2).sum()
+        assert list(found.columns) == ["r", "r"]
+        return np.sum(found.to_numpy()[1:] * np.arange(1.0, 3.0))
+
+    np.testing.assert_allclose(gw.grad(total)(np.arange(6.0)), [1.0, 2.0, 1.0, 2.0, 4.0, 2.0])
+
+    def of_groups(x: Any) -> Any:
+        table = pd.DataFrame({"a": x[:3], "b": x[3:]}).rename(columns={"a": "r", "b": "r"})
+        return np.sum(table.groupby([1, 1, 2]).rolling(2).sum().to_numpy()[1])
+
+    with pytest.raises(gw.errors.GradwrapError, match="same name"):
+        gw.grad(of_groups)(np.arange(6.0))

@@ -30,6 +30,15 @@ def of_columns(windows: Any, name: str, *args: Any, **options: Any) -> Any:
         if name in ("cov", "corr"):
             windows, args = _aligned(windows, args or (options.pop("other"),))
         return METHODS[name, _is_weighted(windows)](windows, name, *args, **options)
+    if not table.columns.is_unique:
+        if hasattr(windows, "_grouper") or getattr(windows, "on", None) is not None:
+            raise NoRuleError(
+                f"{name} of windows of a table with tracked values, some columns of which have the "
+                "same name. Fix: give them different names, as by table.columns = range(n)."
+            )
+        numbered = table.set_axis(range(table.shape[1]), axis=1)
+        found = of_columns(_over(windows, numbered), name, *args, **options)
+        return found.set_axis(table.columns, axis=1)
     return pd.DataFrame({one: getattr(windows[one], name)(*args, **options) for one in table})
 
 
