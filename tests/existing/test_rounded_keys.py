@@ -198,6 +198,43 @@ def test_a_solver_finds_no_result_of_other_arguments(tmp_path: Path, key: str) -
     assert package.run(X) == r
 
 
+LATER_LOOKS = {
+    "by get": "return KEPT.get(key)",
+    "by in": "return KEPT[key] if key in KEPT else 0.0",
+    "by an attempt": "try: return KEPT[key]\n            except KeyError: return 0.0",
+}
+
+
+@pytest.mark.filterwarnings("ignore::gradwrap.errors.TrackedTextWarning")
+@pytest.mark.parametrize("looks", LATER_LOOKS.values(), ids=LATER_LOOKS)
+def test_a_function_finds_what_it_has_stored_just_now(tmp_path: Path, looks: str) -> None:
+    package = written(
+        tmp_path,
+        f"""
+        from scipy.optimize import root
+        KEPT = {{}}
+        def solved(a):
+            assert f"{{a}} and more"  # a message
+            return root(lambda r: r**3 + r - a, 1.0).x[0]
+        def kept(a):
+            key = f'{{a}}'
+            if key not in KEPT:
+                KEPT[key] = solved(a)
+            {looks}
+        def run(x):
+            return kept(x[0]) + x[1] * kept(x[1])
+        """,
+    )
+
+    def slope(a: float) -> float:
+        r = float(package.solved(a))
+        return 1.0 / (3.0 * r * r + 1.0)
+
+    for _ in range(2):
+        wanted = [slope(X[0]), package.solved(X[1]) + X[1] * slope(X[1])]
+        np.testing.assert_allclose(gw.grad(gw.adapting(package.run))(X), wanted, rtol=1e-6)
+
+
 def test_a_result_of_this_call_is_found_again(tmp_path: Path) -> None:
     package = written(
         tmp_path,

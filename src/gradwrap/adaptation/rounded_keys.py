@@ -4,8 +4,8 @@
 another one. So what a cache had before an adapted call is not found there under such a key, once
 the call has made a plain number or text of a value: the function computes its result again. It also
 does if another transform has begun since it last looked for the key, in which the arguments are
-others, and for text that tells a whole number if the call has made such a text again: it may be of
-another argument with an equal value. At the end of the call the cache is as it was before.
+others, and for text that gives a number exactly if the call has made such a text again: it may be
+of another argument with an equal value. At the end of the call the cache is as it was before.
 
 Where the source of a function shows a cache (`core/observing/caches.py`), each look for a key is
 written anew: `cache[key]` becomes `looked(cache, name := key)[name]`, or `read(...)` where the
@@ -146,6 +146,8 @@ class _Looks(ast.NodeTransformer):
         self.names = names
         self._may_miss = False
         """Whether a missing key leads to an `except` clause."""
+        self._known: set[tuple[str, str]] = set()
+        """The texts of dictionaries and keys that the function has looked for before."""
 
     def visit(self, node: ast.AST) -> Any:
         """Visit a node, unless a name that it binds would be bound elsewhere."""
@@ -156,7 +158,8 @@ class _Looks(ast.NodeTransformer):
             case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[whole]) if self._is(whole):
                 named = ast.NamedExpr(ast.Name(KEY, ast.Store()), self.visit(node.left))
                 node.left = ast.copy_location(named, node.left)
-                node.comparators = [_looked(whole, ast.Name(KEY, ast.Load()), FUNCTION)]
+                function = self._function(whole, named.value)
+                node.comparators = [_looked(whole, ast.Name(KEY, ast.Load()), function)]
             case _:
                 self.generic_visit(node)
         return node
@@ -172,7 +175,7 @@ class _Looks(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.ctx, ast.Load) and self._is(node.value):
-            function = FUNCTION if self._may_miss else READ
+            function = self._function(node.value, node.slice) if self._may_miss else READ
             node.value, node.slice = self._keyed(node.value, node.slice, function)
         return node
 
@@ -183,8 +186,16 @@ class _Looks(ast.NodeTransformer):
             and look_of(node) is not None
             and self._is(node.func.value)
         ):
-            node.func.value, node.args[0] = self._keyed(node.func.value, node.args[0], FUNCTION)
+            function = self._function(node.func.value, node.args[0])
+            node.func.value, node.args[0] = self._keyed(node.func.value, node.args[0], function)
         return node
+
+    def _function(self, whole: ast.expr, key: ast.expr) -> str:
+        """Return what the first look for a key calls, or what the later ones call."""
+        look = ast.unparse(whole), ast.unparse(key)
+        is_known = look in self._known
+        self._known.add(look)
+        return READ if is_known else FUNCTION
 
     def _is(self, whole: ast.expr) -> bool:
         return isinstance(whole, (ast.Name, ast.Attribute)) and ast.unparse(whole) in self.names

@@ -40,7 +40,7 @@ rounded_at: ContextVar[str] = ContextVar("gradwrap_rounded", default="")
 """The line of adapted code that last rounded a tracked number."""
 plain_made: ContextVar[list[int] | None] = ContextVar("gradwrap_plain_made", default=None)
 """How often the adapted call that runs has made plain numbers or text of values, and how many of
-the texts tell the whole number."""
+the texts give a number exactly."""
 python_numbers: WeakValueDictionary[int, Any] = WeakValueDictionary()
 """By id: the variables that stand for floats of Python, such as arguments of transforms."""
 warned_lines: set[tuple[str, int]] = set()
@@ -64,15 +64,15 @@ def stands_for_python(variable: Any) -> bool:
     return python_numbers.get(id(variable)) is variable
 
 
-def note_plain(*, is_whole: bool = False) -> None:
+def note_plain(*, is_exact: bool = False) -> None:
     """Note that a plain number or text is made of a value, which a cache may have as a key.
 
-    A text that tells the whole number, not a rounded one, is the key of equal numbers alone.
+    A text that gives the number exactly is the key of equal numbers alone.
     """
     made = plain_made.get()
     if made is not None:
         made[0] += 1
-        made[1] += is_whole
+        made[1] += is_exact
 
 
 def adapted_caller(depth: int = 2) -> FrameType | None:
@@ -117,7 +117,7 @@ def nested(variable: Any) -> Any:
 
 def warn_of_text(variable: Any, frame: FrameType, text: str = "") -> None:
     """Warn, once for each line, that a tracked value is converted to text."""
-    note_plain(is_whole=_tells(text, variable))
+    note_plain(is_exact=_is_exact(text, variable))
     line = (frame.f_code.co_filename, frame.f_lineno)
     if not is_recorded(variable):
         return
@@ -136,8 +136,8 @@ def warn_of_text(variable: Any, frame: FrameType, text: str = "") -> None:
     )
 
 
-def _tells(text: str, variable: Any) -> bool:
-    """Tell if a text is that of a whole number, without rounding; a trace compares its texts."""
+def _is_exact(text: str, variable: Any) -> bool:
+    """Tell if a text gives a number without rounding it; a trace compares its texts itself."""
     if not text or is_traced() or variable.shape != ():
         return False
     number = native(variable)
