@@ -112,14 +112,13 @@ def custom_root(
     >>> gw.value_and_grad(lambda a: fixed_point(lambda x: a * np.cos(x), 1.0))(0.5)
     (np.float64(0.45018...), np.float64(0.73948...))
     """
-    made: Any = named_root(f, initial_guess, solve, tangent_solve, f"custom_root of {name_of(f)}")
-    return made  # type: ignore[no-any-return]  # of the type of the guess
+    return named_root(f, initial_guess, solve, tangent_solve, f"custom_root of {name_of(f)}")
 
 
-def named_root(f: Any, initial_guess: Any, solve: Any, tangent_solve: Any, name: str) -> Any:
+def named_root(f: Any, initial_guess: T, solve: Any, tangent_solve: Any, name: str) -> T:
     """Return what `custom_root` does; the errors have the name."""
     tangent_solve = tangent_solve or _dense_solve
-    return _solved(f, initial_guess, f, solve, (tangent_solve, tangent_solve), name)
+    return _solved(f, initial_guess, f, solve, (tangent_solve, tangent_solve), name)  # type: ignore[no-any-return]  # of the type of the guess
 
 
 def fixed_point(
@@ -189,8 +188,7 @@ def fixed_point(
             "it by a solver of your own with gw.custom_root."
         )
 
-    made: Any = named_root(residual, x0, iterate, tangent_solve, f"fixed_point of {name}")
-    return made  # type: ignore[no-any-return]  # of the type of the start
+    return named_root(residual, x0, iterate, tangent_solve, f"fixed_point of {name}")
 
 
 def _relative(step: Any, at: Any) -> float:
