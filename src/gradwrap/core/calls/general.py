@@ -83,7 +83,8 @@ def operator_call(
     times = rule.symbol == "*"
 
     def apply_or_decline(bound: BoundOp, arrays: tuple[Any, ...], statics: tuple[Any, ...]) -> Any:
-        if reflected and bound.backend.answers_itself(type_of(arrays[-1]), operators=True):
+        kind = type_of(arrays[-1])
+        if reflected and (bound.backend.answers_itself(kind, operators=True) or _is_weak(kind)):
             return NotImplemented
         found = keeps_labels(arrays)
         if found is not None:
@@ -107,6 +108,11 @@ def operator_call(
         return apply_or_decline(bound, arrays[::-1] if swapped else arrays, operands[count:])
 
     return operate
+
+
+def _is_weak(kind: type[Any]) -> bool:
+    """Tell if a wrapper is one of a number of Python, which takes the dtype of other operands."""
+    return issubclass(kind, AnyWrapper) and kind._is_weak
 
 
 number_types: list[type[Any]] = [Number]

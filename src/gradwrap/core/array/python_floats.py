@@ -1,0 +1,282 @@
+"""Floats of Python in adapted code: what `float(x)`, `x.item()` and the module `math` give there.
+
+Such a float stays tracked, and does what Python's floats do: it has no `shape`, a division by zero
+raises `ZeroDivisionError`, a power of a negative number may be complex, and a product with an array
+of float32 keeps the dtype. Arithmetic with numbers of Python gives such floats again, and with
+NumPy's numbers and arrays it gives what NumPy gives.
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import operator
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.core.array.adapted import adapted_caller, note_plain, warn_of_text
+from gradwrap.core.levels.modes import is_traced
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    batched_parts,
+    holds_batch,
+    make_wrapper,
+    native,
+)
+from gradwrap.core.library.backend import backend_of, by_type, lock
+from gradwrap.core.observing.callers import MARK
+from gradwrap.core.observing.code import frame_of
+from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+DOUBLE = 8
+"""The bytes of a float of Python."""
+PYTHONS = frozenset({float, int, bool})
+DIVIDING = {
+    "truediv": "float division by zero",
+    "floordiv": "float floor division by zero",
+    "mod": "float modulo",
+    "divmod": "float divmod()",
+}
+"""The message of Python's error for a divisor of zero."""
+BINARY = ("add", "sub", "mul", "pow", *DIVIDING)
+
+
+class PythonFloat:
+    """A tracked float of Python: the base of one class for each class of wrappers."""
+
+    __slots__ = ()
+
+    _value: Any
+    _node: Any
+    _is_weak: bool = True
+    _arrays: Any = None
+    """The class of wrappers for arrays."""
+
+    @classmethod
+    def _bind(cls, op: Any) -> Any:
+        return cls._arrays._bind(op)
+
+    def __getattr__(self, name: str) -> Any:
+        if adapted_caller() is not None and not hasattr(float, name):
+            raise AttributeError(f"'float' object has no attribute {name!r}")
+        return getattr(array_of(self), name)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        given = [_like_others(one, inputs) for one in inputs]
+        return array_of(self).__array_ufunc__(ufunc, method, *given, **options)
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return self
+
+    def __neg__(self) -> Any:
+        return python_float(-array_of(self))
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return python_float(abs(array_of(self)))
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        made = round(array_of(self), ndigits)
+        return made if ndigits is None else python_float(made)
+
+    def __repr__(self) -> str:
+        if (frame := adapted_caller()) is None:
+            return repr(array_of(self))
+        text = str(native(self))
+        warn_of_text(self, frame, text)
+        return text
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        if (frame := adapted_caller()) is None:
+            return format(array_of(self), spec)
+        text = format(native(self), spec)
+        warn_of_text(self, frame, text)
+        return text
+
+
+def array_of(value: Any) -> Any:
+    """Return a float of Python as a variable for an array of no axes; other values unchanged."""
+    if not isinstance(value, PythonFloat):
+        return value
+    return make_wrapper(value._arrays, value._value, value._node)
+
+
+def python_float(variable: Any) -> Any:
+    """Return a variable of one real number as a float of Python; other values unchanged."""
+    if not isinstance(variable, AnyWrapper) or isinstance(variable, PythonFloat):
+        return variable
+    if variable.shape != () or not _is_real(variable.dtype):
+        return variable
+    if variable.dtype.itemsize < DOUBLE:
+        variable = variable.astype(np.float64)
+    return make_wrapper(_class_for(type_of(variable)), variable._value, variable._node)
+
+
+def python_floats(values: Any) -> Any:
+    """Return nested lists and tuples with floats of Python in place of variables."""
+    if type_of(values) in (LIST, TUPLE):
+        return type_of(values)(map(python_floats, values))
+    return python_float(values)
+
+
+def _is_real(dtype: Any) -> bool:
+    return getattr(dtype, "kind", "") == "f"
+
+
+_classes: dict[type[Any], Any] = {}
+
+
+def _class_for(kind: Any) -> Any:
+    known = _classes.get(kind)
+    if known is None:
+        names = [name for name in dir(kind) if name[0] != "_" and not hasattr(float, name)]
+        attributes = {name: _array_attribute(name) for name in names}
+        made: Any = type(
+            kind.__name__,
+            (PythonFloat, kind),
+            {"__slots__": (), "__module__": kind.__module__, "_arrays": kind, **attributes},
+        )
+        with lock:
+            by_type[made] = by_type[kind]
+            known = _classes.setdefault(kind, made)
+    return known
+
+
+def _array_attribute(name: str) -> Any:
+    """Return an attribute that arrays have, and floats of Python have not."""
+
+    def get(self: Any) -> Any:
+        if adapted_caller() is not None:
+            raise AttributeError(f"'float' object has no attribute {name!r}")
+        return getattr(array_of(self), name)
+
+    return property(get)
+
+
+# Arithmetic ---------------------------------------------------------------------------------------
+
+
+def _like_others(value: Any, others: Any) -> Any:
+    """Return a float of Python in the precision of the arrays that it is combined with."""
+    if not isinstance(value, PythonFloat):
+        return value
+    array = array_of(value)
+    dtypes = [
+        one.dtype for one in others if hasattr(one, "dtype") and not isinstance(one, PythonFloat)
+    ]
+    if not dtypes:
+        return array
+    wanted = np.zeros(0, np.result_type(*dtypes, 1.0)).real.dtype
+    return array.astype(wanted) if _is_real(wanted) and wanted != array.dtype else array
+
+
+def _compared(value: Any, compare: Callable[[Any, float], Any], frame: FrameType) -> bool:
+    """Compare a number with zero; False for the examples of a batch, which differ.
+
+    In a trace it is a branch of the program. So the answer is no branch there, if it is no and no
+    handler waits for an error.
+    """
+    if next(batched_parts(value), None) is not None:
+        return False
+    number = native(value)
+    if isinstance(value, AnyWrapper) and is_traced() and not _is_awaited(frame):
+        present = backend_of(number).concrete(number)
+        if not compare(present, 0.0):
+            return False
+    return bool(compare(number, 0.0))
+
+
+def _is_awaited(frame: FrameType | None) -> bool:
+    """Tell if a caller handles errors: its code has a table of exceptions."""
+    while frame is not None:
+        if MARK in frame.f_globals and frame.f_code.co_exceptiontable:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _divmod(left: Any, right: Any) -> Any:
+    return left // right, left % right
+
+
+def _binary(name: str, *, is_swapped: bool) -> Callable[[Any, Any], Any]:
+    apply: Callable[[Any, Any], Any] = _divmod if name == "divmod" else getattr(operator, name)
+
+    def method(self: Any, other: Any) -> Any:
+        if type_of(other) in PYTHONS or isinstance(other, PythonFloat):
+            both = (other, self) if is_swapped else (self, other)
+            frame = frame_of(1)
+            if MARK in frame.f_globals:
+                found = _by_pythons_rules(name, *both, frame)
+                if found is not None:
+                    return found
+            return python_floats(apply(*map(array_of, both)))
+        mine = _like_others(self, (other,))
+        return apply(other, mine) if is_swapped else apply(mine, other)
+
+    return method
+
+
+def _by_pythons_rules(name: str, left: Any, right: Any, frame: FrameType) -> Any:
+    """Raise the error that Python's float raises; return a complex power, or None.
+
+    Raises
+    ------
+    ZeroDivisionError
+        The divisor is zero, or zero has a negative exponent.
+    OverflowError
+        A power is too large.
+    """
+    if name in DIVIDING and _compared(right, operator.eq, frame):
+        note_plain()
+        raise ZeroDivisionError(DIVIDING[name])
+    if name != "pow" or (isinstance(right, AnyWrapper) and is_traced()) or holds_batch(right):
+        return None
+    exponent = float(native(right))
+    if exponent < 0.0 and _compared(left, operator.eq, frame):
+        raise ZeroDivisionError("0.0 cannot be raised to a negative power")
+    if (
+        not exponent.is_integer()
+        and math.isfinite(exponent)
+        and _compared(left, operator.lt, frame)
+    ):
+        return (array_of(left) + 0j) ** array_of(right)
+    if exponent > 1.0 and not holds_batch(left):
+        most = sys.float_info.max ** (1.0 / exponent)
+        if _compared(abs(left), lambda size, _: size > most, frame):
+            raise OverflowError(errno.ERANGE, os.strerror(errno.ERANGE))
+    return None
+
+
+for _name in BINARY:
+    setattr(PythonFloat, f"__{_name}__", _binary(_name, is_swapped=False))
+    if _name != "divmod":
+        setattr(PythonFloat, f"__i{_name}__", _binary(_name, is_swapped=False))
+    setattr(PythonFloat, f"__r{_name}__", _binary(_name, is_swapped=True))
+
+
+def _comparison(name: str) -> Callable[[Any, Any], Any]:
+    apply = getattr(operator, name)
+
+    def method(self: Any, other: Any) -> Any:
+        return apply(array_of(self), array_of(other))
+
+    return method
+
+
+for _name in ("lt", "le", "eq", "ne", "gt", "ge"):
+    setattr(PythonFloat, f"__{_name}__", _comparison(_name))
