@@ -120,7 +120,7 @@ RULES = """
         return np.sum(y) * (2.0 if y.dtype == np.float32 else 3.0) * float(x[1])
     def single_too(x): a = np.float32(1.5) / x.tolist()[0]; return a * (1.0 + (a.dtype == "f4"))
     def scalars(x): return x[0] * (2.0 if np.isscalar(float(x[0])) else 3.0)
-    def array_of(x): return np.sum(np.asarray(float(x[0])).reshape(1) * x) * np.ndim(float(x[1]) + 2)
+    def array_of(x): return np.sum(np.asarray(float(x[0])).reshape(1) * x) * np.ndim(x.tolist()[1:])
     def added(x): return np.sum(np.array([float(x[0]), 2.0, x.tolist()[1]]) ** 2)
     def generics(x):
         return generic(float(x[0])) * generic(x) + Chosen().of(float(x[1])) * Chosen().of(x)
@@ -150,7 +150,8 @@ def test_a_float_of_python_follows_pythons_rules(rules: Any, name: str) -> None:
     step, rtol = (1e-2, 1e-3) if "single" in name else (1e-6, 1e-6)
     wanted = [(plain(x + h) - plain(x - h)) / (2 * step) for h in step * np.eye(2)]
     compiled = gw.compile(gw.value_and_grad(function))
-    for run in (gw.value_and_grad(function), compiled, compiled):
+    runs = [gw.value_and_grad(function), *[compiled] * 2 * (name != "text")]  # text is eager
+    for run in runs:
         value, slopes = run(x)
         np.testing.assert_allclose(value, plain(x), rtol=1e-6 * rtol)
         np.testing.assert_allclose(slopes, wanted, rtol=rtol, atol=1e-7)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradwrap.adaptation.plain_values import HOLDERS, are_plain, number_in, standing_in, unheld
 from gradwrap.core.array.adapted import note_plain
-from gradwrap.core.array.python_floats import python_floats
+from gradwrap.core.array.python_floats import array_of, python_floats
 from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, native, unwrapped_key
 
@@ -144,7 +144,7 @@ def _in_pythons_floats(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function whose results are floats of Python."""
 
     def computed(*args: Any, **options: Any) -> Any:
-        return python_floats(function(*args, **options))
+        return python_floats(function(*map(array_of, args), **options))
 
     return computed
 

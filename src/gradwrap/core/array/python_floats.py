@@ -13,11 +13,13 @@ import math
 import operator
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.core.array.adapted import adapted_caller, note_plain, warn_of_text
+from gradwrap.core.array.adapted import adapted_caller, warn_of_text
+from gradwrap.core.calls.general import operator_call
 from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
@@ -29,14 +31,14 @@ from gradwrap.core.levels.wrapper import (
 from gradwrap.core.library.backend import backend_of, by_type, lock
 from gradwrap.core.observing.callers import MARK
 from gradwrap.core.observing.code import frame_of
+from gradwrap.core.table.registry import changes, op_of_symbol
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-DOUBLE = 8
-"""The bytes of a float of Python."""
+DOUBLE: Any = np.float64
 PYTHONS = frozenset({float, int, bool})
 DIVIDING = {
     "truediv": "float division by zero",
@@ -45,7 +47,10 @@ DIVIDING = {
     "divmod": "float divmod()",
 }
 """The message of Python's error for a divisor of zero."""
-BINARY = ("add", "sub", "mul", "pow", *DIVIDING)
+CHECKED = ("pow", *DIVIDING)
+"""The operators that may raise an error or give a complex number."""
+BINARY = ("add", "sub", "mul", *CHECKED)
+SYMBOLS = dict(zip(BINARY, ("+", "-", "*", "**", "/", "//", "%"), strict=False))
 
 
 class PythonFloat:
@@ -59,14 +64,13 @@ class PythonFloat:
     _arrays: Any = None
     """The class of wrappers for arrays."""
 
-    @classmethod
-    def _bind(cls, op: Any) -> Any:
-        return cls._arrays._bind(op)
-
     def __getattr__(self, name: str) -> Any:
         if adapted_caller() is not None and not hasattr(float, name):
             raise AttributeError(f"'float' object has no attribute {name!r}")
         return getattr(array_of(self), name)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return array_of(self).__array_function__(func, types, args, kwargs)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         given = [_like_others(one, inputs) for one in inputs]
@@ -119,9 +123,12 @@ def python_float(variable: Any) -> Any:
     """Return a variable of one real number as a float of Python; other values unchanged."""
     if not isinstance(variable, AnyWrapper) or isinstance(variable, PythonFloat):
         return variable
+    data = variable._value
+    if type_of(data) is DOUBLE:
+        return make_wrapper(_class_for(type_of(variable)), data, variable._node)
     if variable.shape != () or not _is_real(variable.dtype):
         return variable
-    if variable.dtype.itemsize < DOUBLE:
+    if variable.dtype.itemsize < DOUBLE(0).itemsize:
         variable = variable.astype(np.float64)
     return make_wrapper(_class_for(type_of(variable)), variable._value, variable._node)
 
@@ -148,7 +155,13 @@ def _class_for(kind: Any) -> Any:
         made: Any = type(
             kind.__name__,
             (PythonFloat, kind),
-            {"__slots__": (), "__module__": kind.__module__, "_arrays": kind, **attributes},
+            {
+                "__slots__": (),
+                "__module__": kind.__module__,
+                "_arrays": kind,
+                "_bindings": {},
+                **attributes,
+            },
         )
         with lock:
             by_type[made] = by_type[kind]
@@ -184,7 +197,7 @@ def _like_others(value: Any, others: Any) -> Any:
     return array.astype(wanted) if _is_real(wanted) and wanted != array.dtype else array
 
 
-def _compared(value: Any, compare: Callable[[Any, float], Any], frame: FrameType) -> bool:
+def _compared(value: Any, compare: Callable[[Any, float], Any]) -> bool:
     """Compare a number with zero; False for the examples of a batch, which differ.
 
     In a trace it is a branch of the program. So the answer is no branch there, if it is no and no
@@ -193,15 +206,16 @@ def _compared(value: Any, compare: Callable[[Any, float], Any], frame: FrameType
     if next(batched_parts(value), None) is not None:
         return False
     number = native(value)
-    if isinstance(value, AnyWrapper) and is_traced() and not _is_awaited(frame):
+    if isinstance(value, AnyWrapper) and is_traced() and not _is_awaited():
         present = backend_of(number).concrete(number)
         if not compare(present, 0.0):
             return False
     return bool(compare(number, 0.0))
 
 
-def _is_awaited(frame: FrameType | None) -> bool:
+def _is_awaited() -> bool:
     """Tell if a caller handles errors: its code has a table of exceptions."""
+    frame: FrameType | None = frame_of(1)
     while frame is not None:
         if MARK in frame.f_globals and frame.f_code.co_exceptiontable:
             return True
@@ -209,30 +223,44 @@ def _is_awaited(frame: FrameType | None) -> bool:
     return False
 
 
-def _divmod(left: Any, right: Any) -> Any:
-    return left // right, left % right
-
-
 def _binary(name: str, *, is_swapped: bool) -> Callable[[Any, Any], Any]:
-    apply: Callable[[Any, Any], Any] = _divmod if name == "divmod" else getattr(operator, name)
+    apply: Callable[[Any, Any], Any] = divmod if name == "divmod" else getattr(operator, name)
+    is_checked = name in CHECKED
+    bound: dict[Any, tuple[int, Callable[[Any, Any], Any]]] = {}
+
+    def bind(own: Any) -> Callable[[Any, Any], Any]:
+        """Return the operator of a class of floats, which gives floats of this class."""
+        before, op = changes(), op_of_symbol(SYMBOLS[name], 2)
+        found = operator_call(own._bind(op), own._level, swapped=is_swapped)
+        bound[own] = before, found
+        return found
 
     def method(self: Any, other: Any) -> Any:
-        if type_of(other) in PYTHONS or isinstance(other, PythonFloat):
-            both = (other, self) if is_swapped else (self, other)
-            frame = frame_of(1)
-            if MARK in frame.f_globals:
-                found = _by_pythons_rules(name, *both, frame)
-                if found is not None:
-                    return found
-            return python_floats(apply(*map(array_of, both)))
+        kind, own = type_of(other), type_of(self)
+        is_plain = kind in PYTHONS
+        if is_plain or kind is own:
+            if is_checked:
+                number, its = self._value, other if is_plain else other._value
+                is_usual = type_of(number) is DOUBLE and (is_plain or type_of(its) is DOUBLE)
+                if is_usual:  # Python raises its own errors
+                    both = (its, number) if is_swapped else (number, its)
+                    is_usual = type_of(apply(float(both[0]), float(both[1]))) is float
+                if not is_usual:
+                    return _slowly(name, *((other, self) if is_swapped else (self, other)))
+            known = bound.get(own)
+            if known is None or known[0] != changes():
+                return bind(own)(self, other)
+            return known[1](self, other)
+        if isinstance(other, PythonFloat):
+            return _slowly(name, *((other, self) if is_swapped else (self, other)))
         mine = _like_others(self, (other,))
         return apply(other, mine) if is_swapped else apply(mine, other)
 
     return method
 
 
-def _by_pythons_rules(name: str, left: Any, right: Any, frame: FrameType) -> Any:
-    """Raise the error that Python's float raises; return a complex power, or None.
+def _slowly(name: str, left: Any, right: Any) -> Any:
+    """Perform an operator on two numbers of Python, in a trace or in nested transforms, too.
 
     Raises
     ------
@@ -241,25 +269,27 @@ def _by_pythons_rules(name: str, left: Any, right: Any, frame: FrameType) -> Any
     OverflowError
         A power is too large.
     """
-    if name in DIVIDING and _compared(right, operator.eq, frame):
-        note_plain()
+    if name in DIVIDING and _compared(right, operator.eq):
         raise ZeroDivisionError(DIVIDING[name])
-    if name != "pow" or (isinstance(right, AnyWrapper) and is_traced()) or holds_batch(right):
-        return None
-    exponent = float(native(right))
-    if exponent < 0.0 and _compared(left, operator.eq, frame):
-        raise ZeroDivisionError("0.0 cannot be raised to a negative power")
-    if (
-        not exponent.is_integer()
-        and math.isfinite(exponent)
-        and _compared(left, operator.lt, frame)
-    ):
-        return (array_of(left) + 0j) ** array_of(right)
-    if exponent > 1.0 and not holds_batch(left):
-        most = sys.float_info.max ** (1.0 / exponent)
-        if _compared(abs(left), lambda size, _: size > most, frame):
+    left_array, right_array = array_of(left), array_of(right)
+    if name == "divmod":
+        return python_float(left_array // right_array), python_float(left_array % right_array)
+    is_known = not (holds_batch(right) or (is_traced() and isinstance(right, AnyWrapper)))
+    if name == "pow" and is_known:
+        exponent = float(native(right))
+        if exponent < 0.0 and _compared(left, operator.eq):
+            raise ZeroDivisionError("0.0 cannot be raised to a negative power")
+        is_fraction = math.isfinite(exponent) and not exponent.is_integer()
+        if is_fraction and _compared(left, operator.lt):
+            return (left_array + 0j) ** right_array
+        if exponent > 1.0 and _compared(left, partial(_exceeds, exponent)):
             raise OverflowError(errno.ERANGE, os.strerror(errno.ERANGE))
-    return None
+    return python_float(getattr(operator, name)(left_array, right_array))
+
+
+def _exceeds(exponent: float, number: Any, _: float) -> Any:
+    """Tell if a power is too large."""
+    return abs(number) > sys.float_info.max ** (1.0 / exponent)
 
 
 for _name in BINARY:
