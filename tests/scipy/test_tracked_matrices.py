@@ -242,6 +242,7 @@ def _all(found: Any) -> list[Any]:
 FORMATS = [None, "csr", "csc", "coo", "bsr", "dia", "lil", "dok"]
 BLOCK: Any = np.array([[1.0, 2.0], [0.0, 3.0]])
 """A constant block of numbers that could be numbers of elements."""
+NEAR: Any = [-1, 0, 1]
 OF_DENSE: dict[str, Any] = {
     "block_diag": lambda x, f: sp.block_diag([x, BLOCK], format=f),
     "block_diag of other parts": lambda x, f: sp.block_diag([x[0, 0], x, [1.0, 2.0]], format=f),
@@ -256,7 +257,7 @@ OF_DENSE: dict[str, Any] = {
     "vstack": lambda x, f: sp.vstack([x, sp.csr_array(BLOCK @ x[:2])], format=f),
     "tril": lambda x, f: sp.tril(x, format=f),
     "triu": lambda x, f: sp.triu(x, 1, format=f),
-    "diags": lambda x, f: sp.diags([x[0], -2.0, x[1]], [-1, 0, 1], (3, 3), format=f),
+    "diags": lambda x, f: sp.diags([x[0], -2.0, x[1]], NEAR, (3, 3), format=f),
     "diags of another dtype": lambda x, f: sp.diags_array(x[0], dtype=np.float32, format=f),
     "spdiags": lambda x, f: sp.spdiags(x, [0, 1, -1], 3, 3, format=f),
     "transposed": lambda x, f: sp.permute_dims(sp.coo_array(x)).asformat(f),
@@ -296,7 +297,7 @@ def test_matrices_made_of_dense_arrays_are_scipys(name: str) -> None:
 
 def test_dictionaries_of_elements_have_their_methods() -> None:
     def f(x: Any) -> Any:
-        K = sp.dok_array((3, 3))
+        K: Any = sp.dok_array((3, 3))
         K[0, 1] = x[0]
         K[2, 2] += x[1] * x[2]
         assert list(K.keys()) == [(0, 1), (2, 2)]

@@ -177,7 +177,10 @@ def _as_matrix(A: Any) -> Any:
 
 
 def _kron(A: Any, B: Any, format: Any = None) -> Any:
-    A, B = _as_matrix(A), _as_matrix(B)
+    return _product(_as_matrix(A), _as_matrix(B), format)
+
+
+def _product(A: Any, B: Any, format: Any = None) -> Any:
     form = scipys("sparse.kron")(_as_kind_of(A)(np.ones((1, 1))), _structure(B), format)
     (x, (i, j)), (y, (k, l)) = elements_of(A), elements_of(B)
     m, n = B.shape
@@ -192,11 +195,10 @@ def _kron(A: Any, B: Any, format: Any = None) -> Any:
 
 
 def _kron_sum(A: Any, B: Any, format: Any = None) -> Any:
-    A, B = _as_matrix(A), _as_matrix(B)
-    kron = dispatcher("sparse.kron")
-    value = scipys("sparse.kronsum")(_structure(A), _structure(B), format)
+    one, other = _as_matrix(A), _as_matrix(B)
+    value = scipys("sparse.kronsum")(_structure(one), _structure(other), format)
     eye = scipy.sparse.eye if _is_matrix(value) else scipy.sparse.eye_array
-    found = kron(eye(B.shape[0]), A) + kron(B, eye(A.shape[0]))
+    found = _product(eye(other.shape[0]), one) + _product(other, eye(one.shape[0]))
     return found.asformat(value.format)
 
 
