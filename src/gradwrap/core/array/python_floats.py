@@ -116,7 +116,8 @@ def array_of(value: Any) -> Any:
     """Return a float of Python as a variable for an array of no axes; other values unchanged."""
     if not isinstance(value, PythonFloat):
         return value
-    return make_wrapper(value._arrays, value._value, value._node)
+    given: Any = value
+    return make_wrapper(given._arrays, given._value, given._node)
 
 
 def python_float(variable: Any) -> Any:
@@ -193,7 +194,8 @@ def _like_others(value: Any, others: Any) -> Any:
     ]
     if not dtypes:
         return array
-    wanted = np.zeros(0, np.result_type(*dtypes, 1.0)).real.dtype
+    common: Any = np.zeros(0, np.result_type(*dtypes, 1.0))
+    wanted = common.real.dtype
     return array.astype(wanted) if _is_real(wanted) and wanted != array.dtype else array
 
 
