@@ -84,7 +84,8 @@ def operator_call(
 
     def apply_or_decline(bound: BoundOp, arrays: tuple[Any, ...], statics: tuple[Any, ...]) -> Any:
         kind = type_of(arrays[-1])
-        if reflected and (bound.backend.answers_itself(kind, operators=True) or _is_weak(kind)):
+        is_weak = len(arrays) > 1 and _is_weak(kind)
+        if reflected and (is_weak or bound.backend.answers_itself(kind, operators=True)):
             return NotImplemented
         found = keeps_labels(arrays)
         if found is not None:
