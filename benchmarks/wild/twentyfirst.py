@@ -139,7 +139,10 @@ def jgss() -> Iterator[Case]:
 
     def slopes(x: Any) -> Any:
         start = x[4:]
-        given = lambda v: np.diag(x[0] * v) + np.outer(v, v)  # noqa: E731  as it is called
+
+        def given(v: Any) -> Any:
+            return np.diag(x[0] * v) + np.outer(v, v)
+
         return [subspace.compute_jacobian(economy(x), start, given)[0]]
 
     yield "levenberg_marquardt", solved, [0.5, 0.1, 1.5, 0.6]
@@ -553,6 +556,7 @@ def pysd() -> Iterator[Case]:
     states, xarray = module("pysd.py_backend.statefuls"), module("xarray")
 
     def level(x: Any) -> Any:
+        stock: Any = None
         stock = states.Integ(lambda: x[0] - x[1] * stock.state, lambda: x[2], "stock")
         stock.initialize()
         for _ in range(6):
@@ -584,10 +588,11 @@ def pycustomfocus() -> Iterator[Case]:
 
     def focus(x: Any) -> Any:
         shape = profile.gaussian_theta(x[0], x[1])
-        found = m.complex_quadrature(
-            lambda t: shape(t) * np.sqrt(np.cos(t)) * np.sin(t) * np.exp(1j * x[2] * np.cos(t)),
-            0.0, x[3],
-        )[0]  # fmt: skip
+
+        def wave(t: Any) -> Any:
+            return shape(t) * np.sqrt(np.cos(t)) * np.sin(t) * np.exp(1j * x[2] * np.cos(t))
+
+        found = m.complex_quadrature(wave, 0.0, x[3])[0]
         return np.reshape(found, (1,))
 
     yield "complex_quadrature", focus, [3.0, 2.0, 4.0, 1.1]
@@ -670,7 +675,10 @@ def beamtools() -> Iterator[Case]:
     times, mesh = np.linspace(0.0, 1.5, 7), np.meshgrid(np.arange(4.0), np.arange(3.0))
 
     def decay(x: Any) -> Any:
-        return m.rk4(lambda t, y, a, b: a * y - b * t * y**2, times, x[0], [x[1], x[2]])
+        def slope(t: Any, y: Any, a: Any, b: Any) -> Any:
+            return a * y - b * t * y**2
+
+        return m.rk4(slope, times, x[0], [x[1], x[2]])
 
     yield "rk4", decay, [1.3, -0.4, 0.3]
     yield "gaussian2D", lambda x: m.gaussian2D(mesh, *x), [1.2, 0.8, 1.5, 0.9, 2.0, 0.1, 0.4]
