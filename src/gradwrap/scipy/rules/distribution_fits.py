@@ -1,8 +1,8 @@
 """Fits of distributions to tracked data: the derivatives of the most likely parameters.
 
-SciPy's method finds the parameters, in closed form or by a search. Where the likelihood is greatest,
-its gradient in the free parameters is zero; the implicit function theorem then gives their
-derivatives. If the end of the support is at an element of the data, as for `expon`, this is a
+SciPy's method finds the parameters, in closed form or by a search. Where the likelihood is
+greatest, its gradient in the free parameters is zero; the implicit function theorem then gives
+their derivatives. If the end of the support is at an element of the data, as for `expon`, this is a
 constraint, and its Lagrange multiplier is one more unknown.
 """
 

@@ -66,7 +66,7 @@ def _rooted(
 
     value = plain(residual(found))
     is_square = np.size(value) == np.size(found)
-    is_zero = not is_square or is_tracer(value) or _is_zero(reshaped, found, value)
+    is_zero = not is_square or is_tracer(value) or is_near_zero(reshaped, found, value)
     by_squares = not is_square or (method == "lm" and not is_zero)
     if by_squares:
         root = _stationary(grad(cost), found, None, name)
@@ -83,7 +83,7 @@ def _rooted(
     return {first: root} | ({(1, "root"): root} if is_inside else {})
 
 
-def _is_zero(residual: Any, x: Any, value: Any) -> bool:
+def is_near_zero(residual: Any, x: Any, value: Any) -> bool:
     """Tell if a function is zero at a point or near it: Newton's step from there is short."""
     if np.all(np.abs(value) <= 1e-8):
         return True
