@@ -210,8 +210,10 @@ def _number_in(value: Any, method: str) -> Any:
         if type_of(value) in PLAIN or _isinstance(value, AnyWrapper):
             return value
         converts: Any = getattr(type_of(value), method, None)
-        is_own = type_of(converts) is FunctionType
-        return number_readers.get(converts, converts)(value) if is_own else value
+        if type_of(converts) is FunctionType:
+            reads: Any = number_readers.get(converts, converts)
+            return reads(value)
+        return value
     kinds = (vars(kind) for kind in type_of(value).__mro__)
     own: Any = next((names[method] for names in kinds if method in names), None)
     is_own = type_of(own) is FunctionType and not own.__module__.startswith("gradwrap.")

@@ -50,7 +50,7 @@ def fitted(
                 "likelihood has a slope of zero and a curvature in each parameter. Fix: fix a "
                 "parameter, such as floc=0, or .detach() the data."
             )
-        root = solution(fit.residual, start)
+        root = solution(fit.residual, start, name, is_unique=True)
         parts |= {(i,): root[place] for place, i in enumerate(fit.free)}
     return attached(name.removeprefix("scipy."), found, parts)
 
