@@ -66,7 +66,7 @@ def _rooted(
 
     value = plain(residual(found))
     is_square = np.size(value) == np.size(found)
-    is_zero = not is_square or is_tracer(value) or is_near_zero(reshaped, found, value)
+    is_zero = not is_square or is_tracer(value) or _is_zero(reshaped, found, value)
     by_squares = not is_square or (method == "lm" and not is_zero)
     if by_squares:
         root = _stationary(grad(cost), found, None, name)
@@ -83,7 +83,7 @@ def _rooted(
     return {first: root} | ({(1, "root"): root} if is_inside else {})
 
 
-def is_near_zero(residual: Any, x: Any, value: Any) -> bool:
+def _is_zero(residual: Any, x: Any, value: Any) -> bool:
     """Tell if a function is zero at a point or near it: Newton's step from there is short."""
     if np.all(np.abs(value) <= 1e-8):
         return True
@@ -188,7 +188,7 @@ def _distance(function: Any, args: Any, limit: Any, at: Any) -> Any:
     return lambda x: (np.reshape(as_array(function(x, *args)), (-1,)) - limit)[at]
 
 
-def _constrained(name: str, slope: Any, x: Any, bounds: Any, constraints: Any) -> Any:
+def constrained(name: str, slope: Any, x: Any, bounds: Any, constraints: Any) -> Any:
     """Return the point that satisfies the KKT conditions with the active constraints."""
     held = _constraints(constraints, x)
     if not held:
@@ -251,7 +251,7 @@ def _minimum(
         or result.get("success", True)
         or (not constraints and _is_flat(slope, found, bounds))
     )
-    x = _constrained(name, slope, found, bounds, constraints)
+    x = constrained(name, slope, found, bounds, constraints)
     if not is_found and is_recorded(x):
         refuse_failure(name, False, result["message"])
     parts = {path: x}
