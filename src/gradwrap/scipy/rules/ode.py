@@ -1,7 +1,8 @@
-"""`scipy.integrate.ode`: an object that steps from time to time, and keeps the state."""
+"""Objects that step from time to time, and keep the state: `scipy.integrate.ode`, `RK45`."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.classes import meta_of
 from gradwrap.scipy.dispatching import scipys
-from gradwrap.scipy.rules.paths import METHODS, Explicit, Implicit, recorded_steps
+from gradwrap.scipy.rules.paths import EXPLICIT, METHODS, Explicit, Implicit, recorded_steps
 from gradwrap.scipy.solving import as_array, attached, plain, quiet, refuse_failure
 
+DENSE: Any = import_module("scipy.integrate").DenseOutput
 BACKWARD = 2
 """The number of backward differentiation among the methods of SciPy's integrators."""
 
@@ -91,3 +93,100 @@ def stepping(native: Any) -> Any:
     Ode.__name__ = Ode.__qualname__ = native.__name__
     Ode.__module__ = native.__module__
     return Ode
+
+
+# Solvers that are stepped by hand -----------------------------------------------------------------
+
+SHOWN = {
+    *("t", "t_old", "t_bound", "direction", "status", "n", "nfev", "njev", "nlu"),
+    *("h_abs", "max_step", "rtol", "atol", "vectorized"),
+}
+"""The attributes of SciPy's solvers that are data."""
+
+
+def stepped_by_hand(native: Any) -> Any:
+    """Make the subclass of a solver whose states have derivatives, where they depend on arguments.
+
+    SciPy's solver runs beside it on plain data, and chooses the steps.
+    """
+
+    class Solver(native, metaclass=meta_of(native)):  # type: ignore[metaclass,misc]  # a class of SciPy's
+        scipys = native
+
+        def __init__(
+            self, fun: Any, t0: Any, y0: Any, t_bound: Any, *args: Any, **more: Any
+        ) -> None:
+            self._path: Any = None
+            rate = _rate_of(fun, args, more)
+            moves = is_recorded([t0, y0, t_bound]) or (
+                is_differentiating() and is_recorded(rate(t0, as_array(y0)))
+            )
+            if not moves or type(self) is not Solver:
+                super().__init__(fun, t0, y0, t_bound, *args, **more)
+                return
+            self._end = t_bound
+            given = [plain(one) for one in (t0, y0, t_bound, *args)]
+            self._plain = native(quiet(fun), *given, **{k: _quiet(v) for k, v in more.items()})
+            y = np.reshape(as_array(y0) * 1.0, (-1,))
+            way = Explicit if native.__name__ in EXPLICIT else Implicit
+            self._path = way(native, rate, y, [t0])
+            self._path.is_forward = self._plain.direction >= 0
+            self.fun, self.y, self.y_old = rate, y, None
+            self._show()
+
+        def _show(self) -> None:
+            found = vars(self._plain)
+            vars(self).update({name: found[name] for name in SHOWN & found.keys()})
+
+        def step(self) -> Any:
+            if self._path is None:
+                return super().step()
+            message = self._plain.step()
+            if self._plain.status != "failed":
+                is_end = self._plain.t == plain(self._end)
+                self._path.extend(self._end if is_end else self._plain.t)
+                self.y_old, state = self.y, {(): self._path.states[-1]}
+                self.y = attached(f"integrate.{native.__name__}", self._plain.y, state)
+            self._show()
+            return message
+
+        def dense_output(self) -> Any:
+            if self._path is None:
+                return super().dense_output()
+            return _Between(self._plain.dense_output(), self._path, native.__name__)
+
+    Solver.__name__ = Solver.__qualname__ = native.__name__
+    Solver.__module__ = native.__module__
+    return Solver
+
+
+def _quiet(value: Any) -> Any:
+    return quiet(value) if callable(value) else plain(value)
+
+
+def _rate_of(fun: Any, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
+    """Return the rate of a state, whether the function takes states as columns or not."""
+    takes_columns = more.get("vectorized", False) or (len(args) > 3 and args[3])
+
+    def rate(t: Any, y: Any) -> Any:
+        made = fun(t, y[:, None]) if takes_columns else fun(t, y)
+        return np.reshape(np.copy(as_array(made)), (-1,))
+
+    return rate
+
+
+class _Between(DENSE):  # type: ignore[misc]  # a class of SciPy's
+    """The states inside of the last step of a solver, with their derivatives."""
+
+    def __init__(self, found: Any, path: Any, name: str) -> None:
+        super().__init__(found.t_old, found.t)
+        self._found, self._path, self._name = found, path, name
+        self._place = len(path.times) - 2
+
+    def __call__(self, t: Any) -> Any:
+        """Return the states at a time, or at several, as SciPy's object does."""
+        times = as_array(t)
+        flat = np.reshape(times, (-1,))
+        columns = [self._path.within(self._place, flat[k]) for k in range(flat.shape[0])]
+        parts = {(): np.reshape(np.stack(columns, axis=1), (-1, *times.shape))}
+        return attached(f"integrate.{self._name}", self._found(plain(times)), parts)
