@@ -468,13 +468,12 @@ def _standing_for(original: Any, name: str, function: Any) -> Any:
                 "that does it (solve, solve_banded, cholesky, qr, eigh, ...)."
             )
         given = _by_name(name, names, args, options)
-        words = {key: _cast(value, dtype) for key, value in given.items() if key in wanted}
+        asked: Any = None
         if reports or "asked" in wanted:
-            asked = original(*map(unwrapped_key, args), **_plain(options))
-            words |= {"asked": asked} if "asked" in wanted else {}
+            asked = given["asked"] = original(*map(unwrapped_key, args), **_plain(options))
+        words = {key: _cast(value, dtype) for key, value in given.items() if key in wanted}
         if not reports:
-            found = function(**words)
-            return _numbers(found, dtype)
+            return _numbers(function(**words), dtype)
         if asked[-1]:
             return asked
         found = function(**words)

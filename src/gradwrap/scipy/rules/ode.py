@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from gradwrap.scipy.dispatching import scipys
 from gradwrap.scipy.rules.paths import EXPLICIT, METHODS, Explicit, Implicit, recorded_steps
 from gradwrap.scipy.solving import as_array, attached, plain, quiet, refuse_failure
 
-DENSE: Any = import_module("scipy.integrate").DenseOutput
 BACKWARD = 2
 """The number of backward differentiation among the methods of SciPy's integrators."""
 
@@ -110,54 +108,50 @@ def stepped_by_hand(native: Any) -> Any:
     SciPy's solver runs beside it on plain data, and chooses the steps.
     """
 
-    class Solver(native, metaclass=meta_of(native)):  # type: ignore[metaclass,misc]  # a class of SciPy's
-        scipys = native
+    def init(self: Any, fun: Any, t0: Any, y0: Any, t_bound: Any, *args: Any, **more: Any) -> None:
+        self._path = None
+        rate = _rate_of(fun, args, more)
+        moves = is_recorded([t0, y0, t_bound]) or (
+            is_differentiating() and is_recorded(rate(t0, as_array(y0)))
+        )
+        if not moves or type(self) is not made:
+            native.__init__(self, fun, t0, y0, t_bound, *args, **more)
+            return
+        given = [plain(one) for one in (t0, y0, t_bound, *args)]
+        self._plain = native(quiet(fun), *given, **{k: _quiet(v) for k, v in more.items()})
+        way = Explicit if native.__name__ in EXPLICIT else Implicit
+        self.fun, self.y, self.y_old = rate, np.reshape(as_array(y0) * 1.0, (-1,)), None
+        self._end, self._path = t_bound, way(native, rate, self.y, [t0])
+        self._path.is_forward = self._plain.direction >= 0
+        _show(self)
 
-        def __init__(
-            self, fun: Any, t0: Any, y0: Any, t_bound: Any, *args: Any, **more: Any
-        ) -> None:
-            self._path: Any = None
-            rate = _rate_of(fun, args, more)
-            moves = is_recorded([t0, y0, t_bound]) or (
-                is_differentiating() and is_recorded(rate(t0, as_array(y0)))
-            )
-            if not moves or type(self) is not Solver:
-                super().__init__(fun, t0, y0, t_bound, *args, **more)
-                return
-            self._end = t_bound
-            given = [plain(one) for one in (t0, y0, t_bound, *args)]
-            self._plain = native(quiet(fun), *given, **{k: _quiet(v) for k, v in more.items()})
-            y = np.reshape(as_array(y0) * 1.0, (-1,))
-            way = Explicit if native.__name__ in EXPLICIT else Implicit
-            self._path = way(native, rate, y, [t0])
-            self._path.is_forward = self._plain.direction >= 0
-            self.fun, self.y, self.y_old = rate, y, None
-            self._show()
+    def step(self: Any) -> Any:
+        if self._path is None:
+            return native.step(self)
+        message = self._plain.step()
+        if self._plain.status != "failed":
+            is_end = self._plain.t == plain(self._end)
+            self._path.extend(self._end if is_end else self._plain.t)
+            self.y_old, state = self.y, {(): self._path.states[-1]}
+            self.y = attached(f"integrate.{native.__name__}", self._plain.y, state)
+        _show(self)
+        return message
 
-        def _show(self) -> None:
-            found = vars(self._plain)
-            vars(self).update({name: found[name] for name in SHOWN & found.keys()})
+    def dense_output(self: Any) -> Any:
+        if self._path is None:
+            return native.dense_output(self)
+        return _Between(self._plain.dense_output(), self._path, native.__name__)
 
-        def step(self) -> Any:
-            if self._path is None:
-                return super().step()
-            message = self._plain.step()
-            if self._plain.status != "failed":
-                is_end = self._plain.t == plain(self._end)
-                self._path.extend(self._end if is_end else self._plain.t)
-                self.y_old, state = self.y, {(): self._path.states[-1]}
-                self.y = attached(f"integrate.{native.__name__}", self._plain.y, state)
-            self._show()
-            return message
+    body = {"__init__": init, "step": step, "dense_output": dense_output, "scipys": native}
+    names = {"__module__": native.__module__, "__doc__": native.__doc__}
+    made = meta_of(native)(native.__name__, (native,), {**body, **names})
+    return made
 
-        def dense_output(self) -> Any:
-            if self._path is None:
-                return super().dense_output()
-            return _Between(self._plain.dense_output(), self._path, native.__name__)
 
-    Solver.__name__ = Solver.__qualname__ = native.__name__
-    Solver.__module__ = native.__module__
-    return Solver
+def _show(solver: Any) -> None:
+    """Copy the data of SciPy's solver to the one that stands for it."""
+    found = vars(solver._plain)
+    vars(solver).update({name: found[name] for name in SHOWN & found.keys()})
 
 
 def _quiet(value: Any) -> Any:
@@ -175,11 +169,11 @@ def _rate_of(fun: Any, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
     return rate
 
 
-class _Between(DENSE):  # type: ignore[misc]  # a class of SciPy's
+class _Between:
     """The states inside of the last step of a solver, with their derivatives."""
 
     def __init__(self, found: Any, path: Any, name: str) -> None:
-        super().__init__(found.t_old, found.t)
+        self.t_old, self.t, self.t_min, self.t_max = found.t_old, found.t, found.t_min, found.t_max
         self._found, self._path, self._name = found, path, name
         self._place = len(path.times) - 2
 
