@@ -206,13 +206,20 @@ def _stays(value: Any) -> bool:
     return is_recorded(value) or (is_traced() and _isinstance(value, AnyWrapper))
 
 
+number_readers: dict[Any, Callable[[Any], Any]] = {}
+"""What reads the number of an object in place of its own method, which is not adapted."""
+
+
 def _number_in(value: Any, method: str) -> Any:
     """Return what an instance of a subclass holds, or what its own method converts it to."""
     if not _isinstance(value, Holder):
         if type_of(value) in PLAIN or _isinstance(value, AnyWrapper):
             return value
         converts: Any = getattr(type_of(value), method, None)
-        return converts(value) if type_of(converts) is FunctionType else value
+        if type_of(converts) is FunctionType:
+            reads: Any = number_readers.get(converts, converts)
+            return reads(value)
+        return value
     kinds = (vars(kind) for kind in type_of(value).__mro__)
     own: Any = next((names[method] for names in kinds if method in names), None)
     is_own = type_of(own) is FunctionType and not own.__module__.startswith("gradwrap.")

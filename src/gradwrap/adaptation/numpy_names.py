@@ -34,7 +34,7 @@ from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
 from gradwrap.errors import BatchedValueError, TrackedValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 
 ours: Any = drop_in
@@ -286,11 +286,30 @@ def _as_strided(
     if not (is_row and is_inside) or any(step % unit for step in (start, *steps)):
         return as_strided(x, shape, strides, subok, writeable)  # refuses a variable
     out = whole.reshape(-1)
+    if writeable and start == 0 and shape:
+        slices = _slices(out, shape, [step // unit for step in steps])
+        if slices is not None:
+            return slices
     for n, step in zip(reversed(shape), reversed(steps), strict=True):
         apart = abs(step) // unit
         out = sliding_window_view(out, (n - 1) * apart + 1, axis=0)[..., :: apart or 1]
         out = out if apart else np.broadcast_to(out, (*out.shape[:-1], n))
     return out[start // unit].T[tuple(slice(None, None, -1 if s < 0 else 1) for s in steps)]
+
+
+def _slices(row: Any, shape: Sequence[int], steps: Sequence[int]) -> Any:
+    """Return a strided array by slices of a row, which can be written to; None if they overlap."""
+    order = sorted(range(len(shape)), key=lambda i: -steps[i])
+    for i in order[:-1]:
+        n, step = shape[i], steps[i]
+        if row.shape[-1] < n * step:
+            return None
+        row = row[..., : n * step].reshape(*row.shape[:-1], n, step)
+    last = order[-1]
+    end = (shape[last] - 1) * steps[last] + 1
+    if steps[last] == 0 or row.shape[-1] < end:
+        return None
+    return row[..., : end : steps[last]].transpose(np.argsort(order))
 
 
 OWN: dict[str, Any] = {
