@@ -76,6 +76,10 @@ class PythonFloat:
         given = [_like_others(one, inputs) for one in inputs]
         return array_of(self).__array_ufunc__(ufunc, method, *given, **options)
 
+    def beside(self, others: Any) -> Any:
+        """Return the number as an array of no axes, in the precision of others."""
+        return _like_others(self, others)
+
     def __copy__(self) -> Any:
         return self
 
