@@ -23,6 +23,7 @@ from gradwrap.adaptation.structured import Structured, making
 from gradwrap.adaptation.subclasses import again
 from gradwrap.backends.drop_in import HIDING, as_array
 from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
+from gradwrap.core.array.python_floats import array_of
 from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.array.variable import Variable
 from gradwrap.core.calls.general import converted
@@ -132,6 +133,7 @@ def _array_in(given: Any) -> Any:
     """Return a variable that holds one plain array or number as an array; None in other cases."""
     if not isinstance(given, RECORDED):
         return None
+    given = array_of(given)
     data: Any = data_of(given)
     if type_of(data) is np.ndarray:
         return given
@@ -173,8 +175,7 @@ def _to_array(convert: Callable[..., Any]) -> Callable[..., Any]:
             if held is given:
                 raise
             made = convert(held, *args[1:], **options)
-        is_scalar = isinstance(made, AnyWrapper) and issubclass(kind_of(made), np.generic)
-        return made[...] if is_scalar else made
+        return array_of(made)[...] if isinstance(made, AnyWrapper) and _is_scalar(made) else made
 
     return converted
 
@@ -259,7 +260,7 @@ class _OfFunction:
 
 
 def _is_scalar(element: Any) -> bool:
-    return issubclass(kind_of(element), np.generic)
+    return issubclass(kind_of(element), (np.generic, float))
 
 
 def _as_strided(
