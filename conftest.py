@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.runner import runtestprotocol
 from tests.support.sampling import sampled
 
 # A fixture of all tests. It is not of the package `tests`, which `gw.adapting` would adapt with a
@@ -105,6 +106,28 @@ def pytest_collection_finish() -> None:
     """Let the collector leave the tests alone from here on."""
     gc.freeze()
     gc.enable()
+
+
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Have a worker send what the terminal shows of a test, and no more.
+
+    pytest-xdist's six messages of a test that passes take longer than most of the tests.
+    """
+    if not _is_brief(item.config):
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            if report.passed:
+                report.keywords = {}
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
+
+
+def _is_brief(config: pytest.Config) -> bool:
+    """Tell if this is a worker of a run that lists no durations and writes no files of results."""
+    return "PYTEST_XDIST_WORKER" in os.environ and not (
+        config.getoption("durations") or config.getoption("xmlpath")
+    )
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
