@@ -165,10 +165,9 @@ NAMES: dict[str, dict[str, str]] = {
             "linalg sparsetools sputils"
         ),
         "no rule: tried by its array-API path": (
-            "expand_dims get_index_dtype load_npz "
-            "matrix_transpose permute_dims safely_cast_index_arrays save_npz swapaxes "
+            "get_index_dtype load_npz matrix_transpose safely_cast_index_arrays save_npz"
         ),
-        "classes of plain data": ("dok_array dok_matrix sparray spmatrix"),
+        "classes of plain data": ("sparray spmatrix"),
     },
     "cluster": {
         "modules": "hierarchy vq",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.errors import NoRuleError
+from gradwrap.errors import NoRuleError, TrackedValueError
 from gradwrap.scipy import optimize
 
 if TYPE_CHECKING:
@@ -264,3 +264,55 @@ def test_linear_program_with_a_sparse_matrix() -> None:
     )
 
     np.testing.assert_allclose(found, np.linalg.solve(matrix.T, w))
+
+
+SOLVERS: dict[str, Any] = {
+    "root": lambda f: new.root(f, [1.0, 1.0], tol=1e-12),
+    "fsolve": lambda f: new.fsolve(f, [1.0, 1.0]),
+    "leastsq": lambda f: new.leastsq(f, [1.0, 1.0]),
+    "least_squares": lambda f: new.least_squares(f, [1.0, 1.0]),
+    "minimize": lambda f: new.minimize(lambda x: np.sum(f(x) ** 2), [1.0, 1.0], tol=1e-10),
+}
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_what_a_function_keeps_of_its_last_call_moves_with_the_solution(name: str) -> None:
+    def kept(a: Any) -> Any:
+        last: list[Any] = []
+
+        def residuals(x: Any) -> Any:
+            last[:] = [x, x * a[:2]]
+            return np.stack([x[0] ** 2 - a[0], x[0] * x[1] - a[1]])
+
+        SOLVERS[name](residuals)
+        return np.concatenate(last)
+
+    a, b, _ = A
+    inner = np.array([[0.5 / np.sqrt(a), 0, 0], [-b / (2 * a**1.5), 1 / np.sqrt(a), 0]])
+    x = np.array([np.sqrt(a), b / np.sqrt(a)])
+    outer = A[:2, None] * inner + np.diag(x) @ np.eye(2, 3)
+    exact = np.concatenate([inner, outer])
+    pushed = np.stack([gw.jvp(kept, (A,), (v,))[1] for v in np.eye(3)], axis=1)
+    for found in (gw.jacrev(kept)(A), pushed):
+        np.testing.assert_allclose(found, exact, rtol=1e-5, atol=1e-7)
+
+
+def test_what_a_refused_call_leaves_is_refused() -> None:
+    def caught(a: Any) -> Any:
+        last: list[Any] = []
+
+        def cost(x: Any) -> Any:
+            last[:] = [x]
+            return np.sum((x - a) ** 4)
+
+        try:
+            new.minimize(cost, [1.0, 1.0, 1.0], options={"maxiter": 1})
+        except NoRuleError:
+            return np.sum(last[0]) + a[0]
+        raise AssertionError
+
+    words = "what the function that scipy.optimize.minimize was given has kept"
+    with pytest.raises(TrackedValueError, match=words):
+        gw.grad(caught)(A)
+    with pytest.raises(TrackedValueError, match=words):
+        gw.jvp(caught, (A,), (A,))

@@ -239,6 +239,101 @@ def _all(found: Any) -> list[Any]:
     return found if isinstance(found, list) else [found]
 
 
+FORMATS = [None, "csr", "csc", "coo", "bsr", "dia", "lil", "dok"]
+BLOCK: Any = np.array([[1.0, 2.0], [0.0, 3.0]])
+"""A constant block of numbers that could be numbers of elements."""
+NEAR: Any = [-1, 0, 1]
+OF_DENSE: dict[str, Any] = {
+    "block_diag": lambda x, f: sp.block_diag([x, BLOCK], format=f),
+    "block_diag of other parts": lambda x, f: sp.block_diag([x[0, 0], x, [1.0, 2.0]], format=f),
+    "block_diag of arrays": lambda x, f: sp.block_diag([sp.csr_array(x), BLOCK], f, "f4"),
+    "kron": lambda x, f: sp.kron(x, BLOCK, format=f),
+    "kron of a constant": lambda x, f: sp.kron(BLOCK, x, format=f),
+    "kron of itself": lambda x, f: sp.kron(x, sp.eye_array(2), format=f),
+    "kronsum": lambda x, f: sp.kronsum(x, BLOCK, format=f),
+    "bmat": lambda x, f: sp.bmat([[x, None], [None, BLOCK]], format=f),
+    "block_array": lambda x, f: sp.block_array([[sp.csr_array(x), None], [None, BLOCK]], format=f),
+    "hstack": lambda x, f: sp.hstack([sp.csr_array(x), BLOCK[[0, 1, 1]]], format=f),
+    "vstack": lambda x, f: sp.vstack([x, sp.csr_array(BLOCK @ x[:2])], format=f),
+    "tril": lambda x, f: sp.tril(x, format=f),
+    "triu": lambda x, f: sp.triu(x, 1, format=f),
+    "diags": lambda x, f: sp.diags([x[0], -2.0, x[1]], NEAR, (3, 3), format=f),
+    "diags of another dtype": lambda x, f: sp.diags_array(x[0], dtype=np.float32, format=f),
+    "spdiags": lambda x, f: sp.spdiags(x, [0, 1, -1], 3, 3, format=f),
+    "transposed": lambda x, f: sp.permute_dims(sp.coo_array(x)).asformat(f),
+    "swapped": lambda x, f: sp.swapaxes(sp.csr_array(x), 0, 1).asformat(f),
+    "of three axes": lambda x, _: sp.expand_dims(sp.coo_array(x), axis=1),
+    "array": lambda x, f: getattr(sp, f"{f or 'coo'}_array")(x),
+    "matrix": lambda x, f: getattr(sp, f"{f or 'coo'}_matrix")(x),
+    "array of a matrix": lambda x, f: getattr(sp, f"{f or 'coo'}_array")(sp.csr_matrix(x)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
+@pytest.mark.filterwarnings("ignore:Input has data type")
+@pytest.mark.parametrize("name", OF_DENSE)
+def test_matrices_made_of_dense_arrays_are_scipys(name: str) -> None:
+    x = np.array([[1.5, 0.0, 2.0], [0.0, -1.2, 0.7], [0.3, 0.0, 0.9]])
+    step = np.cos(1.3 * np.arange(9.0)).reshape(3, 3)
+    for form in FORMATS:
+
+        def f(x: Any, form: Any = form) -> Any:
+            found = OF_DENSE[name](x, form)
+            return total(found), (kinds_in(found), isinstance(found, sp.sparray))
+
+        def value(x: Any, f: Any = f) -> Any:
+            return f(x)[0]
+
+        wanted, kinds = f(x)
+        is_single = kinds[0][0][2] == np.float32
+        slope = (value(x + step * 1e-3) - value(x - step * 1e-3)) / 2e-3
+        (found, found_kinds), gradient = gw.value_and_grad(gw.adapting(f), has_aux=True)(x)
+        assert found_kinds == kinds, form
+        np.testing.assert_allclose(found, wanted, rtol=1e-6 if is_single else 1e-12)
+        np.testing.assert_allclose(np.sum(gradient * step), slope, rtol=1e-3 if is_single else 1e-5)
+        pushed = gw.jvp(gw.adapting(value), (x,), (step,))[1]
+        np.testing.assert_allclose(pushed, slope, rtol=1e-3 if is_single else 1e-5)
+
+
+def test_dictionaries_of_elements_have_their_methods() -> None:
+    def f(x: Any) -> Any:
+        K: Any = sp.dok_array((3, 3))
+        K[0, 1] = x[0]
+        K[2, 2] += x[1] * x[2]
+        assert list(K.keys()) == [(0, 1), (2, 2)]
+        assert [key in K for key in ((0, 1), (1, 1))] == [True, False]
+        assert len(K) == 2
+        found = sum(value * (1 + i + 2 * j) for (i, j), value in K.items())
+        return found + K.get((0, 1)) ** 2 + K.get((1, 1)) + sum(sp.dok_array(x).values())
+
+    x = X[:3]
+    value, gradient = gw.value_and_grad(gw.adapting(f))(x)
+    np.testing.assert_allclose(value, f(x), rtol=1e-14)
+    np.testing.assert_allclose(gradient, [3 + 2 * x[0] + 1, 7 * x[2] + 1, 7 * x[1] + 1])
+
+
+@pytest.mark.parametrize("name", ["pop", "clear", "setdefault", "popitem"])
+def test_other_methods_of_dictionaries_are_refused(name: str) -> None:
+    def f(x: Any) -> Any:
+        K = sp.dok_array((3, 3))
+        K[0, 1] = x[0]
+        getattr(K, name)(*([(0, 1)] if name in ("pop", "setdefault") else []))
+        return K.sum()
+
+    with pytest.raises(NoRuleError, match=rf"of tracked elements has no \.{name}"):
+        gw.grad(gw.adapting(f))(X)
+
+
+def test_a_store_of_other_positions_is_refused() -> None:
+    def f(x: Any) -> Any:
+        K = sp.coo_array((x, ([0, 1, 2, 3], [0, 1, 2, 3])))
+        K.coords = K.coords[::-1]
+        return K.sum()
+
+    with pytest.raises(NoRuleError, match=r"cannot be changed by a store to \.coords"):
+        gw.grad(gw.adapting(f))(X)
+
+
 def test_a_write_to_the_positions_is_refused() -> None:
     def f(x: Any) -> Any:
         K = sp.csr_array((x, ([0, 1, 2, 3], [0, 1, 2, 3])))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.errors import NoRuleError, RuleResultError
+from gradwrap.errors import NoRuleError, RuleResultError, TrackedValueError
 from lambdas import fn, rows
 
 if TYPE_CHECKING:
@@ -478,6 +478,51 @@ def test_results_of_another_space(f: Any, solve: Any, message: str) -> None:
     with pytest.raises(RuleResultError) as caught:
         gw.custom_root(f, B, solve)
     assert str(caught.value) == f"custom_root of <lambda>: {message}"
+
+
+@pytest.mark.parametrize("keeps", ["argument", "result"])
+def test_what_the_function_keeps_of_its_calls_is_refused(keeps: str) -> None:
+    def kept(a: Any) -> Any:
+        last: list[Any] = []
+
+        def f(x: Any) -> Any:
+            last.append(x if keeps == "argument" else x * x * a)
+            return x * x - a
+
+        gw.custom_root(f, 1.0, newton)
+        return last[-1] + a
+
+    def constant(a: Any) -> Any:
+        return gw.stop_gradient(kept(a)) + a
+
+    words = "a result depends on what the function that custom_root of f was given has kept"
+    runs: Any = rows(
+        [
+            lambda f: gw.grad(f)(2.0),
+            lambda f: gw.jvp(f, (2.0,), (1.0,))[1],
+            lambda f: gw.linearize(f, 2.0)[1](1.0),
+            lambda f: gw.grad(gw.grad(f))(2.0) + 1.0,
+            lambda f: gw.vmap(gw.grad(f))(np.array([2.0]))[0],
+        ]
+    )
+    for run in runs:
+        with pytest.raises(TrackedValueError, match=words):
+            run(kept)
+        assert run(constant) == 1.0
+
+
+def test_function_that_returns_what_it_has_kept_is_refused() -> None:
+    def root(a: Any) -> Any:
+        last: list[Any] = []
+
+        def f(x: Any) -> Any:
+            last.append(x)
+            return x * x - (a if len(last) == 1 else 2.0)
+
+        return gw.custom_root(f, 1.0, lambda _f, _x: np.sqrt(2.0))
+
+    with pytest.raises(RuleResultError, match="custom_root of f: at a second call at the solution"):
+        gw.grad(lambda a: root(a) + a)(2.0)
 
 
 def test_matvec_of_another_structure() -> None:

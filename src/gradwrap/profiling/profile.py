@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
-import tracemalloc
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.levels.levels import inspecting
 from gradwrap.core.observing.inspection import Wanted
 from gradwrap.core.observing.performing import observing
+from gradwrap.core.observing.traced_memory import TracedMemory
 from gradwrap.core.observing.watching import Watch, Watching
 from gradwrap.profiling.flames import flame_graph
 from gradwrap.profiling.html import page
@@ -20,7 +18,6 @@ from gradwrap.profiling.report import Whole, advice, line_of, rows, table
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Generator
     from contextlib import AbstractContextManager
     from typing import Literal
 
@@ -71,7 +68,7 @@ class profile:  # noqa: N801  a context manager
     def __enter__(self) -> Profile:
         recorder = Recorder(traces=self._temporaries)
         entered: list[AbstractContextManager[Any]] = [
-            *([_tracing()] if self._temporaries else []),
+            *([TracedMemory()] if self._temporaries else []),
             _Telling(recorder),
             _Visiting(),
             observing(recorder),
@@ -88,29 +85,6 @@ class profile:  # noqa: N801  a context manager
         made.close()
         for one in reversed(entered):
             one.__exit__(None, None, None)
-
-
-_lock = threading.Lock()
-_tracing_now: list[str] = []
-"""An entry for each profile that needs traces, after one if the last of them is to stop tracing."""
-
-
-@contextmanager
-def _tracing() -> Generator[None]:
-    """Trace Python's memory, unless tracing is on already."""
-    with _lock:
-        if not _tracing_now and not tracemalloc.is_tracing():
-            tracemalloc.start()
-            _tracing_now.append("to stop")
-        _tracing_now.append("")
-    try:
-        yield
-    finally:
-        with _lock:
-            _tracing_now.pop()
-            if _tracing_now == ["to stop"]:
-                _tracing_now.clear()
-                tracemalloc.stop()
 
 
 class _Telling(Watching):

@@ -13,7 +13,11 @@ from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.observing.changed import note_changed
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.scipy.solving import is_tracer, plain
-from gradwrap.scipy.tracked_matrix import TrackedMatrix, tracked
+from gradwrap.scipy.tracked_matrix import TrackedMatrix, lacks, tracked
+
+OF_DICTIONARIES = frozenset(
+    name for name in vars(dict) if not name.startswith("__") and name not in vars(TrackedMatrix)
+)
 
 
 class TrackedArray(ABC, TrackedMatrix):
@@ -21,7 +25,35 @@ class TrackedArray(ABC, TrackedMatrix):
 
 
 class TrackedDictionary(TrackedArray, dict[Any, Any]):  # type: ignore[misc]  # its methods are those of the matrix
-    """A tracked matrix with the layout of SciPy's dictionaries of elements (`dok_array`)."""
+    """A tracked matrix with the layout of SciPy's dictionaries of elements (`dok_array`).
+
+    The dictionary itself is empty.
+    """
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in OF_DICTIONARIES:
+            return TrackedMatrix.__getattr__(self, name)
+        return super().__getattribute__(name)
+
+    def __len__(self) -> int:
+        return self.nnz
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.entries()
+
+    def __bool__(self) -> bool:
+        return bool(self.made)
+
+
+def _refusing(name: str) -> Any:
+    def refuse(self: Any, *_: Any) -> Any:  # noqa: ARG001  a method's form
+        raise lacks(name)
+
+    return refuse
+
+
+for _name in ("__delitem__", "__ior__", "__or__", "__reversed__", "__ror__"):
+    setattr(TrackedDictionary, _name, _refusing(_name))
 
 
 def become_tracked(matrix: Any, found: TrackedMatrix) -> None:

@@ -27,7 +27,7 @@ from gradwrap.scipy.kinds import Derived
 from gradwrap.scipy.results import with_parts
 from gradwrap.scipy.table import Row
 from gradwrap.transforms.arguments import wrapped_untracked
-from gradwrap.transforms.implicit import custom_root
+from gradwrap.transforms.implicit import named_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -189,10 +189,13 @@ def as_args(args: Any) -> tuple[Any, ...]:
     return args if isinstance(args, tuple) else (args,)
 
 
-def solution(residual: Callable[[Any], Any], found: Any, name: str = "") -> Any:
+def solution(
+    residual: Callable[[Any], Any], found: Any, name: str, *, is_unique: bool = False
+) -> Any:
     """Return SciPy's root with the derivative from the implicit function theorem.
 
-    With a name, the solution may not be unique; its derivative is then refused in that name.
+    Unless SciPy has made sure that the solution is unique, the derivative of one that is not is
+    refused.
     """
 
     def solve(linear: Callable[[Any], Any], y: Any) -> Any:
@@ -209,7 +212,7 @@ def solution(residual: Callable[[Any], Any], found: Any, name: str = "") -> Any:
         return np.reshape(np.linalg.solve(matrix, np.reshape(y, (-1, 1))), shape)
 
     start = np.asarray(found, dtype=float)[()]
-    return custom_root(residual, start, lambda _f, x: x, solve if name else None)
+    return named_root(residual, start, lambda _f, x: x, None if is_unique else solve, name)
 
 
 def _scaled(matrix: Any) -> Any:

@@ -623,6 +623,17 @@ class TrackedMatrix:
         template = copy.deepcopy(self.template)
         return TrackedMatrix(template, np.copy(self._data), self._format)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        is_own = hasattr(type(self), name) or name not in vars(vars(self).get("_template", self))
+        if is_own or name in vars(self):
+            object.__setattr__(self, name, value)
+            return
+        if not name.startswith("has_"):  # what SciPy knows about the order of the elements
+            raise NoRuleError(
+                f"The positions of the elements of a tracked sparse matrix cannot be changed by a "
+                f"store to .{name}. Fix: make a new matrix of .data and the positions."
+            )
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
@@ -631,11 +642,26 @@ class TrackedMatrix:
             raise AttributeError(f"{type(made).__name__!r} object has no attribute {name!r}")
         found = self._scipys(name, made)
         if found is None:
-            raise _lacks(name)
+            raise lacks(name)
         return found
+
+    def entries(self) -> dict[Any, Any]:
+        """Return the stored elements by their positions, as those of a dictionary are found."""
+        elements, positions = self.canonical().elements()
+        at = [one.tolist() for one in positions]
+        keys = at[0] if self.ndim == 1 else zip(*at, strict=True)
+        return {key: elements[place] for place, key in enumerate(keys)}
+
+    def of_dictionary(self, name: str) -> Any:
+        """Return a method of a dictionary of elements (`dok_array`); None if it has no such."""
+        if name == "get":
+            return lambda key, default=0.0: self.entries().get(key, default)
+        return getattr(self.entries(), name) if name in ("items", "keys", "values") else None
 
     def _scipys(self, name: str, made: Any) -> Any:
         """Return an attribute of SciPy's class with this name, or None."""
+        if self._format == "dok" and hasattr(dict, name):
+            return self.of_dictionary(name)
         if name.startswith("to"):
             return lambda copy=False, **_: self.asformat(name[2:], copy)
         found, function = getattr(made, name), getattr(np, name, None)
@@ -666,7 +692,7 @@ class TrackedMatrix:
             self._refuse_traces("compared")
             return found
         if not (found is None or is_sparse(found)) or not self._is_moved_by(move):
-            raise _lacks(name)
+            raise lacks(name)
         moved = self.moved(move)
         if found is not None:
             return moved
@@ -688,7 +714,8 @@ class TrackedMatrix:
         )
 
 
-def _lacks(name: str) -> NoRuleError:
+def lacks(name: str) -> NoRuleError:
+    """Return the error for a part of SciPy's class that a matrix of tracked elements has not."""
     return NoRuleError(
         f"A scipy.sparse matrix of tracked elements has no .{name}. Fix: use its products "
         "and sums, .T, .toarray(), or scipy.sparse.linalg.spsolve."

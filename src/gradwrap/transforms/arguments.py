@@ -10,6 +10,7 @@ from gradwrap.core.array.adapted import as_python
 from gradwrap.core.array.variable import Variable, variable_class
 from gradwrap.core.graph.checking import check_differentiable
 from gradwrap.core.graph.node import Leaf
+from gradwrap.core.levels.levels import ProbeLevel
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     innermost,
@@ -243,10 +244,23 @@ def without_inner(tree: Any, level: int) -> Any:
                 return _answered(leaf)
             leaf = array
         while level_of(leaf) > level:
+            inner = leaf._node.meta.level
+            if type(inner) is ProbeLevel:
+                raise kept_probe(inner.name)
             leaf = leaf._value
         return snapshot(leaf)
 
     return map_leaves(peeled, tree)
+
+
+def kept_probe(name: str) -> TrackedValueError:
+    """Return the error for a result that is made of what the function of an implicit rule kept."""
+    return TrackedValueError(
+        f"a result depends on what the function that {name} was given has kept: the values of a "
+        "call that computes the derivative, which do not move with the solution. Fix: compute the "
+        "result from the solution, or call the function there; if the code has caught an error of "
+        f"{name}, do what that error says; gw.stop_gradient makes a kept value a constant."
+    )
 
 
 def _answered(leaf: Any) -> Any:

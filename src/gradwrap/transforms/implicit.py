@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from gradwrap.core.array.variable import variable_class
 from gradwrap.core.calls.forward import Dual
 from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.custom_nodes import OpaqueOp, recorded_outputs
 from gradwrap.core.graph.linear import LinearMap
-from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.levels import (
     TAPE_LEVEL,
     next_sequence_number,
+    probe_level,
     recording_from,
     silent_up_to,
 )
@@ -34,7 +33,6 @@ from gradwrap.core.levels.wrapper import (
     is_batch,
     layers,
     level_of,
-    make_wrapper,
     snapshot,
     strip,
 )
@@ -44,10 +42,9 @@ from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.core.values.tree import TreeDef, flatten, map_leaves, unflatten
 from gradwrap.errors import ConvergenceError, NoRuleError, RuleResultError
 from gradwrap.transforms.argnums import name_of
-from gradwrap.transforms.arguments import stop_gradient, wrapped_untracked
+from gradwrap.transforms.arguments import kept_probe, stop_gradient, wrapped_untracked
 from gradwrap.transforms.calls import checked_leaves, dual, output_of, spaces_of
 from gradwrap.transforms.checkpoint import origins
-from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.raveling import to_host
 from gradwrap.transforms.reverse import vjp
 
@@ -92,6 +89,8 @@ def custom_root(
     ------
     RuleResultError
         `solve` or `f` does not return the structure, shapes and dtypes of `initial_guess`.
+    TrackedValueError
+        The result of the transform is made of what `f` has kept of one of its calls.
 
     Examples
     --------
@@ -113,11 +112,13 @@ def custom_root(
     >>> gw.value_and_grad(lambda a: fixed_point(lambda x: a * np.cos(x), 1.0))(0.5)
     (np.float64(0.45018...), np.float64(0.73948...))
     """
-    if tangent_solve is None:
-        tangent_solve = _dense_solve
-    name = f"custom_root of {name_of(f)}"
-    solver: Any = solve
-    return _solved(f, initial_guess, f, solver, (tangent_solve, tangent_solve), name)  # type: ignore[no-any-return]  # of the type of the guess
+    return named_root(f, initial_guess, solve, tangent_solve, f"custom_root of {name_of(f)}")
+
+
+def named_root(f: Any, initial_guess: T, solve: Any, tangent_solve: Any, name: str) -> T:
+    """Return what `custom_root` does; the errors have the name."""
+    tangent_solve = tangent_solve or _dense_solve
+    return _solved(f, initial_guess, f, solve, (tangent_solve, tangent_solve), name)  # type: ignore[no-any-return]  # of the type of the guess
 
 
 def fixed_point(
@@ -187,7 +188,7 @@ def fixed_point(
             "it by a solver of your own with gw.custom_root."
         )
 
-    return custom_root(residual, x0, iterate, tangent_solve)
+    return named_root(residual, x0, iterate, tangent_solve, f"fixed_point of {name}")
 
 
 def _relative(step: Any, at: Any) -> float:
@@ -399,8 +400,10 @@ def _pushed(problem: _Problem, leaves: Sequence[Any], level: int) -> list[Any]:
     def linear(tree: Any) -> Any:
         directions = problem.checked(tree, leaves, "a solver multiplied")
         duals = [dual(x, d, level) for x, d in zip(leaves, directions, strict=True)]
+        probe = probe_level(problem.name)
         with recording_from(problem.silenced + 1):  # a solver runs without recording
-            found = _tangents(problem.residual(duals), leaves, level)
+            made = problem.residual([_point(problem, x, probe) for x in duals])
+        found = _tangents(made, leaves, level)
         return problem.tree([a - b for a, b in zip(found, moved, strict=True)])
 
     tangents = problem.solve(linear, [-t for t in moved])
@@ -420,11 +423,8 @@ def _tangents(values: Sequence[Any], like: Sequence[Any], level: int) -> list[An
 
 def _recorded(problem: _Problem, leaves: Sequence[Any], level: int) -> list[Any]:
     """Record f at a tracked x, whose pull is the adjoint of A."""
-    points = [Leaf(backend_of(x).meta(x, level)) for x in leaves]
-    xs = [
-        make_wrapper(variable_class(backend_of(x)), x, p)
-        for x, p in zip(leaves, points, strict=True)
-    ]
+    xs = [_point(problem, x, level) for x in leaves]
+    points = [x._node for x in xs]
     began = next_sequence_number()
     residual = [_at(value, level) for value in problem.residual(xs)]
     derivative = LinearMap(points, residual)
@@ -437,7 +437,26 @@ def _recorded(problem: _Problem, leaves: Sequence[Any], level: int) -> list[Any]
 
     tracked = [value._node for value in residual if value is not None]
     parents = tuple(node for node in origins(tracked, began) if node not in points)
+    if not parents:
+        raise RuleResultError(
+            f"{problem.name}: at a second call at the solution, the function's result does not "
+            "depend on the tracked values that it depended on at the first. It may return what it "
+            "has kept. Fix: let it compute its result at each call."
+        )
     return _Solution(problem, leaves, adjoint, residual, parents).recorded(level)
+
+
+def _point(problem: _Problem, x: Any, level: int) -> Any:
+    """Track a part of the solution at a level, for this rule alone."""
+    if not is_floating(x):
+        return wrapped_untracked(x)
+    op = OpaqueOp(problem.name, backend_of(x))
+    return recorded_outputs(op, (), _refused, (problem.name,), [x], [0], level)[0]
+
+
+def _refused(xp: Any, g: Any, name: str) -> Any:  # noqa: ARG001  a formula's form
+    """Refuse a cotangent at the point of the call by which the rule differentiates f."""
+    raise kept_probe(name)
 
 
 class _Solution:
@@ -557,11 +576,10 @@ def _stepped(problem: _Problem, leaves: Sequence[Any], order: int) -> list[Any]:
 
 
 def _newton_step(problem: _Problem, leaves: Sequence[Any]) -> list[Any]:
-    at = problem.tree(leaves)
-
     def linear(direction: Any) -> Any:
-        _, pushed = jvp(problem.f, (at,), (direction,))
-        return pushed
+        probe = probe_level(problem.name)
+        duals = [dual(x, d, probe) for x, d in zip(leaves, flatten(direction)[0], strict=True)]
+        return problem.tree(_tangents(problem.residual(duals), leaves, probe))
 
     solve, _ = problem.solvers
     change = flatten(solve(linear, problem.tree(problem.residual(leaves))))[0]

@@ -164,9 +164,10 @@ def _within(  # noqa: PLR0913  the rows, the limit, and what is done
             else:
                 with counting() as counted:
                     found.append(compute(first, last))
-                counts.append((last - first, counted.bytes))
-                _check_fits(counts, total, limit, text)
-                fits = _most_rows(*counts[-1], limit)
+                if counted.is_exact:
+                    counts.append((last - first, counted.bytes))
+                    _check_fits(counts, total, limit, text)
+                fits = _most_rows(last - first, counted.bytes, limit)
                 is_settled = counted.bytes <= limit and fits < SETTLED * rows
                 rows = rows if is_settled else fits
             first = last

@@ -34,6 +34,7 @@ class PoolPeak:
 
     def __init__(self) -> None:
         self.bytes: int = 0
+        self.is_exact: bool = True  # a hook counts what its own thread takes
         self._hook: Any = _Hook(id(self) ^ threading.get_ident())
 
     def __enter__(self) -> Self:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.graph.backward import backward_pass
-from gradwrap.core.graph.node import Leaf
+from gradwrap.core.graph.node import Leaf, Node
 from gradwrap.core.levels.levels import new_level
 from gradwrap.core.levels.wrapper import AnyWrapper, is_at, make_wrapper
 from gradwrap.core.library.backend import backend_of
@@ -35,7 +35,7 @@ class LinearMap:
 
     __slots__ = ("_leaves", "_outputs")
 
-    def __init__(self, leaves: Sequence[Leaf | None], outputs: Sequence[Any]) -> None:
+    def __init__(self, leaves: Sequence[Leaf | Node | None], outputs: Sequence[Any]) -> None:
         level = next((leaf.meta.level for leaf in leaves if leaf is not None), None)
         self._leaves = leaves
         self._outputs = [

@@ -68,6 +68,23 @@ class Watched(int):
     watch: Any
 
 
+class ProbeLevel(int):
+    """The level of a call by which an implicit rule differentiates its function.
+
+    Only the rule may use the results. What the function keeps of them belongs to the point of that
+    call, which does not move with the solution.
+    """
+
+    name: str
+
+
+def probe_level(name: str) -> ProbeLevel:
+    """Return a new level for a call by the rule of a name."""
+    made = ProbeLevel(new_level())
+    made.name = name
+    return made
+
+
 def silent_up_to() -> int:
     """Return this context's threshold: operations of levels up to it are not recorded."""
     threshold = _silent_up_to.get()

@@ -636,7 +636,7 @@ def _solve_bvp(result: Any, fun: Any, name: Any, bc: Any, x: Any, p: Any, S: Any
         ends = as_array(bc(state[:, 0], state[:, -1], *more))
         return np.concatenate([np.reshape(steps, (-1,)), np.reshape(ends, (-1,))])
 
-    found = solution(residual, start)
+    found = solution(residual, start, name, is_unique=True)
     if not is_recorded(found):
         return {}
     refuse(name, S=S)

@@ -68,11 +68,17 @@ def _rooted(
     is_square = np.size(value) == np.size(found)
     is_zero = not is_square or is_tracer(value) or _is_zero(reshaped, found, value)
     by_squares = not is_square or (method == "lm" and not is_zero)
-    root = _stationary(grad(cost), found, None, name) if by_squares else solution(reshaped, found)
+    if by_squares:
+        root = _stationary(grad(cost), found, None, name)
+    else:
+        root = solution(reshaped, found, name, is_unique=True)
     if not is_zero and not by_squares and is_recorded(root):
         refuse_failure(name, False, "the function is not zero at its result")
     if isinstance(result, dict) and is_recorded(root) and not result.get("converged", True):
         refuse_failure(name, False, result["flag"])
+    is_found = not isinstance(result, dict) or result.get("success", True)
+    if is_recorded(root) and is_found:
+        residual(root)  # what the function keeps of its last call moves with the solution
     is_inside = rest and isinstance(result[1], dict) and "root" in result[1]
     return {first: root} | ({(1, "root"): root} if is_inside else {})
 
@@ -117,7 +123,7 @@ def _at_bounds(x: Any, bounds: Any) -> tuple[Any, Any, Any]:
     return is_low, is_high & ~is_low, (low, high)
 
 
-def _stationary(slope: Any, x: Any, bounds: Any, name: str = "") -> Any:
+def _stationary(slope: Any, x: Any, bounds: Any, name: str) -> Any:
     """Return the point where the gradient vanishes in all elements that are not at a bound."""
     return solution(_where_free(slope, x, bounds), x, name)
 
@@ -138,7 +144,7 @@ def _where_free(slope: Any, x: Any, bounds: Any) -> Any:
     return residual
 
 
-def _between(slope: Any, x: Any, ends: Any) -> Any:
+def _between(slope: Any, x: Any, ends: Any, name: str) -> Any:
     """Return the minimum in an interval, which is an end if the Newton step leads beyond it.
 
     SciPy's search never reaches the ends exactly.
@@ -147,9 +153,9 @@ def _between(slope: Any, x: Any, ends: Any) -> Any:
     step = float(plain(grad(slope)(np.float64(x))))
     target = float(x) - float(plain(slope(np.float64(x)))) / step if step > 0 else float(x)
     if low <= target <= high:
-        return solution(slope, x)
+        return solution(slope, x, name, is_unique=True)
     end = as_array(ends[0] if target < low else ends[1])
-    return solution(lambda point: point - end, x)
+    return solution(lambda point: point - end, x, name, is_unique=True)
 
 
 # Constraints
@@ -240,16 +246,20 @@ def _minimum(
     path, *rest = _paths(result, ("x", "fun"))
     found = np.asarray(part_at(result, path))
     slope = _gradient(fun, args, jac)
+    is_found = (
+        not isinstance(result, dict)
+        or result.get("success", True)
+        or (not constraints and _is_flat(slope, found, bounds))
+    )
     x = _constrained(name, slope, found, bounds, constraints)
+    if not is_found and is_recorded(x):
+        refuse_failure(name, False, result["message"])
     parts = {path: x}
     if rest and is_float(part_at(result, rest[0])):
-        value = fun(x, *args)
+        value = fun(x, *args)  # the last call: what the function keeps moves with the solution
         parts[rest[0]] = as_array(value[0] if jac is True else value)
-    if isinstance(result, dict) and is_recorded(list(parts.values())):
-        is_found = result.get("success", True) or (
-            not constraints and _is_flat(slope, result["x"], bounds)
-        )
-        refuse_failure(name, is_found, result["message"])
+        if not is_found and is_recorded(parts[rest[0]]):
+            refuse_failure(name, False, result["message"])
     return parts
 
 
@@ -270,7 +280,10 @@ def _in_interval(
     ends = (x1, x2) if x1 is not None else bounds
     path, *rest = _paths(result, ("x", "fun"))
     slope, found = _gradient(fun, args, None), np.float64(part_at(result, path))
-    x = _stationary(slope, found, None) if ends is None else _between(slope, found, ends)
+    if ends is None:
+        x = solution(slope, found, name, is_unique=True)
+    else:
+        x = _between(slope, found, ends, name)
     return {path: x} | ({rest[0]: as_array(fun(x, *args))} if rest else {})
 
 
@@ -358,7 +371,10 @@ def _leastsq(result: Any, fun: Any, name: Any, args: Any) -> Any:
     def cost(x: Any) -> Any:
         return np.sum(as_array(fun(x, *args)) ** 2) / 2
 
-    return {(0,): _stationary(grad(cost), result[0], None, name)}
+    x = _stationary(grad(cost), result[0], None, name)
+    if is_recorded(x):
+        fun(x, *args)  # what it keeps of its last call moves with the solution
+    return {(0,): x}
 
 
 def _curve_fit(
@@ -498,13 +514,14 @@ def _isotonic(y: Any, weights: Any, out: Any) -> Any:
 # Elementwise --------------------------------------------------------------------------------------
 
 
-def _find_root(result: Any, fun: Any, args: Any) -> Any:
-    root = solution(lambda x: as_array(fun(x, *args)), result.x)
+def _find_root(result: Any, fun: Any, name: Any, args: Any) -> Any:
+    root = solution(lambda x: as_array(fun(x, *args)), result.x, name, is_unique=True)
     return {("x",): root, ("f_x",): as_array(fun(root, *args))}
 
 
-def _find_minimum(result: Any, fun: Any, args: Any) -> Any:
-    point = solution(grad(lambda x: np.sum(as_array(fun(x, *args)))), result.x)
+def _find_minimum(result: Any, fun: Any, name: Any, args: Any) -> Any:
+    slope = grad(lambda x: np.sum(as_array(fun(x, *args))))
+    point = solution(slope, result.x, name, is_unique=True)
     return {("x",): point, ("f_x",): as_array(fun(point, *args))}
 
 

@@ -7,7 +7,7 @@ SciPy's own: they are called on matrices that hold the numbers of the elements.
 from __future__ import annotations
 
 import functools
-import itertools
+import inspect
 from collections import deque
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -49,6 +49,7 @@ from gradwrap.scipy.tracked_matrix import (
     assembled,
     canonical,
     elements_of,
+    is_sparse,
     taken_from,
     tracked,
     values_of,
@@ -81,60 +82,81 @@ def _structure(A: Any) -> Any:
 # Functions that move elements ---------------------------------------------------------------------
 
 
-def _moved(function: Callable[..., Any], *matrices: Any) -> Any:
-    """Apply a function that only moves elements to matrices, of which some are tracked.
+def _part(part: Any, first: int) -> tuple[Any, Any]:
+    """Return the elements of a matrix or a dense array, and the same with their numbers, from one.
 
-    It is called on matrices that hold the number of each element.
+    Of a dense array, elements are what SciPy's matrix of it has, and slopes of zeros.
     """
-    parts: list[Any] = [np.zeros(1, bool)]
-    numbers: list[Any] = []
-    total = 1
-    for matrix in matrices:
-        elements, positions = elements_of(canonical(matrix))
-        count = np.arange(total, total + len(positions[0]))
-        total += len(count)
-        parts.append(elements)
-        numbers.append(scipy.sparse.coo_array((count, positions), shape=matrix.shape))
-    found = function(*numbers)
-    taken: Any = np.concatenate(parts)
-    return taken_from(taken, found) if isinstance(found, BASES) else taken[np.asarray(found)]
+    if is_sparse(part):
+        elements, positions = elements_of(canonical(part))
+        count = np.arange(first, first + len(positions[0]))
+        numbers = scipy.sparse.coo_array((count, positions), shape=part.shape)
+        return elements, _as_kind_of(part)(numbers)
+    array = as_array(part)
+    rows = np.reshape(array, (1,)) if not array.ndim else array
+    places = _places(rows)
+    count = np.zeros(rows.shape, np.int64)
+    count[places] = np.arange(first, first + len(places[0]))
+    if array.ndim and not isinstance(part, SEQUENCE):
+        return rows[places], count
+    return rows[places], count.tolist() if array.ndim else int(count[0])
 
 
-def _matrices_in(value: Any) -> list[Any]:
-    """Return the matrices and the tracked arrays in nested lists."""
+def _parts_in(value: Any, depth: int) -> Any:
+    """Yield the parts in lists of lists; None is no part."""
+    if depth:
+        for one in value:
+            yield from _parts_in(one, depth - 1)
+    elif value is not None:
+        yield value
+
+
+def _replaced(value: Any, depth: int, parts: Any) -> Any:
+    """Replace the parts in lists of lists, in order."""
+    if depth:
+        return [_replaced(one, depth - 1, parts) for one in value]
+    return value if value is None else next(parts)
+
+
+def _holds_matrix(value: Any) -> bool:
     if isinstance(value, SEQUENCE):
-        return list(itertools.chain.from_iterable(map(_matrices_in, value)))
-    return [value] if isinstance(value, (TrackedMatrix, *BASES)) else []
-
-
-def _replaced(value: Any, parts: Any) -> Any:
-    """Replace the matrices in nested lists, in order."""
-    if isinstance(value, SEQUENCE):
-        return rebuilt(value, [_replaced(part, parts) for part in value])
-    return next(parts) if isinstance(value, (TrackedMatrix, *BASES)) else value
+        return any(map(_holds_matrix, value))
+    return isinstance(value, TrackedMatrix)
 
 
 HOLDERS: tuple[Any, ...] = (TrackedMatrix, *SEQUENCE)
 
 
-def _holds_matrix(value: Any) -> bool:
-    return any(isinstance(one, TrackedMatrix) for one in _matrices_in(value))
+def _moving(name: str, depth: int) -> Any:
+    """Return the rule of a function that assembles a matrix from elements of others.
 
+    The others are in lists of lists, as many as `depth` says. SciPy's function is called on
+    matrices, and dense arrays, that hold the number of each element.
+    """
 
-def _moving(name: str) -> Any:
-    """Return the rule of a function that assembles a matrix from elements of others."""
-
-    def composed(*args: Any, **kwargs: Any) -> Any:
+    def composed(*args: Any, **options: Any) -> Any:
         native = scipys(f"sparse.{name}")
-        kinds = [_as_kind_of(one) for one in _matrices_in(args)]
-
-        def move(*numbers: Any) -> Any:
-            given = (kind(one) for kind, one in zip(kinds, numbers, strict=True))
-            return native(*_replaced(args, given), **kwargs)
-
-        return _moved(move, *_matrices_in(args))
+        given = inspect.signature(getattr(scipy.sparse, name)).bind(*args, **options)
+        first = next(iter(given.signature.parameters))
+        dtype = given.arguments.pop("dtype", None)
+        taken: list[Any] = [np.zeros(1, bool)]
+        numbered: list[Any] = []
+        total = 1
+        for part in _parts_in(given.arguments[first], depth):
+            elements, numbers = _part(part, total)
+            total += len(elements)
+            taken.append(elements)
+            numbered.append(numbers)
+        given.arguments[first] = _replaced(given.arguments[first], depth, iter(numbered))
+        found = taken_from(np.concatenate(taken), native(*given.args, **given.kwargs))
+        return found if dtype is None else found.astype(dtype)
 
     return composed
+
+
+def _made_by(name: str) -> Any:
+    """Return the rule of a function of sizes alone: SciPy's, whose result gets our class."""
+    return lambda *args, **options: _ours(scipys(f"sparse.{name}")(*args, **options))
 
 
 def _is_matrix(made: Any) -> bool:
@@ -147,7 +169,18 @@ def _as_kind_of(matrix: Any) -> Any:
     return getattr(scipy.sparse, f"{matrix.format}_{kind}")
 
 
+def _as_matrix(A: Any) -> Any:
+    """Return a matrix, and of a dense array the matrix."""
+    if isinstance(A, AnyWrapper):
+        return _tracked(scipy.sparse.coo_matrix, (A,), {})
+    return A if is_sparse(A) else scipy.sparse.coo_matrix(plain(as_array(A)))
+
+
 def _kron(A: Any, B: Any, format: Any = None) -> Any:
+    return _product(_as_matrix(A), _as_matrix(B), format)
+
+
+def _product(A: Any, B: Any, format: Any = None) -> Any:
     form = scipys("sparse.kron")(_as_kind_of(A)(np.ones((1, 1))), _structure(B), format)
     (x, (i, j)), (y, (k, l)) = elements_of(A), elements_of(B)
     m, n = B.shape
@@ -162,10 +195,10 @@ def _kron(A: Any, B: Any, format: Any = None) -> Any:
 
 
 def _kron_sum(A: Any, B: Any, format: Any = None) -> Any:
-    kron = dispatcher("sparse.kron")
-    first = kron(scipy.sparse.eye_array(B.shape[0]), A)
-    found = first + kron(B, scipy.sparse.eye_array(A.shape[0]))
-    value = scipys("sparse.kronsum")(_structure(A), _structure(B), format)
+    one, other = _as_matrix(A), _as_matrix(B)
+    value = scipys("sparse.kronsum")(_structure(one), _structure(other), format)
+    eye = scipy.sparse.eye if _is_matrix(value) else scipy.sparse.eye_array
+    found = _product(eye(other.shape[0]), one) + _product(other, eye(one.shape[0]))
     return found.asformat(value.format)
 
 
@@ -182,10 +215,11 @@ def _diagonals(name: str) -> Any:
             np.reshape(np.arange(float(low), float(high)), np.shape(plain(part)))
             for low, high, part in zip(ends[:-1], ends[1:], parts, strict=True)
         ]
-        kwargs = {key: value for key, value in kwargs.items() if key != "dtype"}
+        dtype = kwargs.pop("dtype", None)
         found = native(numbers[0] if is_single else numbers, *plain(args), **plain(kwargs))
         taken = np.concatenate([np.zeros(1, bool), *(np.reshape(one, (-1,)) for one in parts)])
-        return taken_from(taken, found)
+        made = taken_from(taken, found)
+        return made if dtype is None else made.astype(dtype)
 
     return composed
 
@@ -334,10 +368,13 @@ def _matrix_class(native: Any) -> Any:  # noqa: C901  the parts of one class
         @classmethod
         def from_scipy(cls, matrix: Any) -> Any:
             """Return a matrix of this class with the elements of one of SciPy's class."""
-            return _with_the_parts(object.__new__(cls), matrix)
+            return _with_the_parts(native.__new__(cls), matrix)
 
         def _as_native(self) -> Any:
-            return _with_the_parts(object.__new__(native), self)
+            return _with_the_parts(native.__new__(native), self)
+
+        def __reduce_ex__(self, protocol: Any) -> Any:
+            return self._as_native().__reduce_ex__(protocol)
 
         def _as_tracked(self) -> TrackedMatrix:
             """Return a tracked matrix with the constant elements of this one."""
@@ -397,8 +434,7 @@ def _container(native: Any, form: str) -> Any:
 
 def _class_named(name: str) -> Any:
     """Return a class of sparse matrices as adapted code finds it."""
-    is_ours = name.partition("_")[0] in (*FORMS, "lil")
-    return dispatcher(f"sparse.{name}") if is_ours else getattr(scipy.sparse, name)
+    return dispatcher(f"sparse.{name}")
 
 
 def _seen(matrix: TrackedMatrix) -> Any:
@@ -845,7 +881,7 @@ ORDERS = (
 QUESTIONS = ("issparse", "isspmatrix", *(f"isspmatrix_{form}" for form in (*FORMS, *BUILDING)))
 CLASSES = [
     Row(f"sparse.{form}_{kind}", Class(_matrix_class))
-    for form in (*FORMS, "lil")
+    for form in (*FORMS, *BUILDING)
     for kind in ("array", "matrix")
 ]
 CLASSES_OF = frozenset(row.original for row in CLASSES)
@@ -857,11 +893,19 @@ SOLVERS = [
     )
 ]
 MOVING = [
-    Row(f"sparse.{name}", _OfMatrices(_moving(name)))
-    for name in (
-        *("block_array", "block_diag", "bmat", "hstack", "tril", "triu", "vstack"),
-        *("eye", "eye_array", "identity", "random", "random_array", "rand"),
-    )
+    *(Row(f"sparse.{name}", _OfMatrices(_moving(name, 2))) for name in ("block_array", "bmat")),
+    *(
+        Row(f"sparse.{name}", _OfMatrices(_moving(name, 1)))
+        for name in ("block_diag", "hstack", "vstack")
+    ),
+    *(
+        Row(f"sparse.{name}", _OfMatrices(_moving(name, 0)))
+        for name in ("expand_dims", "permute_dims", "swapaxes", "tril", "triu")
+    ),
+    *(
+        Row(f"sparse.{name}", _OfMatrices(_made_by(name)))
+        for name in ("eye", "eye_array", "identity", "random", "random_array", "rand")
+    ),
 ]
 OTHERS = [
     *(Row(f"sparse.{name}", _OfMatrices(_asked(name), always=True)) for name in QUESTIONS),
