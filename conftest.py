@@ -12,8 +12,8 @@ import pytest
 from _pytest.runner import runtestprotocol
 from tests.support.sampling import sampled
 
-# A fixture of all tests. It is not of the package `tests`, which `gw.adapting` would adapt with a
-# function that calls it.
+# For all tests. It is not of the package `tests`, which `gw.adapting` would adapt with a function
+# that calls it.
 pytest_plugins = ["rules_restored"]
 
 ROOT = Path(__file__).parent
