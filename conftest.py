@@ -85,16 +85,28 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return True if str(collection_path) in _LEFT_OUT else None
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collect_file(file_path: Path) -> Generator[None, Any, Any]:
-    """Look for examples in the docstrings of a file of tests only if it has any.
+class Imported(pytest.Module):
+    """A module without examples: it is imported, and not searched for them."""
 
-    It is imported for its tests. Of other modules the import is tested, too.
+    def collect(self) -> Iterable[Any]:
+        """Import the module."""
+        assert self.obj
+        return ()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[None, Any, Any]:
+    """Look for examples in the docstrings of a module only if it has any.
+
+    A file of tests is imported for its tests. Of other modules the import is tested, too.
     """
     found = yield
-    if file_path.match("test_*.py") and ">>>" not in file_path.read_text():
-        found = [one for one in found if type(one) is pytest.Module]
-    return found
+    if not found or file_path.suffix != ".py" or ">>>" in file_path.read_text():
+        return found
+    if file_path.match("test_*.py"):
+        return [one for one in found if type(one) is pytest.Module]
+    imported: Any = Imported
+    return [imported.from_parent(parent, path=file_path)]
 
 
 def pytest_configure() -> None:

@@ -31,8 +31,8 @@ def register_function(function: Any, op: Any) -> None:
     registry.register_function(function, op)
 
 
-custom_rules.redefine = redefine
-custom_rules.register_function = register_function
+for one in (redefine, register_function):
+    setattr(custom_rules, one.__name__, one)
 
 
 @pytest.hookimpl(wrapper=True)
