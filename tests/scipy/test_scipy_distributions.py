@@ -240,11 +240,6 @@ def test_frozen_distribution() -> None:
     )
 
 
-def test_fitting_is_refused() -> None:
-    with pytest.raises(NoRuleError, match=r"scipy\.stats\.gamma\.fit has no derivative"):
-        gw.grad(fn(lambda a: ours.gamma.fit(a * np.ones(3))[0]))(2.0)
-
-
 def test_distribution_without_a_rule_is_refused_by_its_public_name() -> None:
     with pytest.raises(NoRuleError, match=r"scipy\.stats\.studentized_range\.pdf has no derivat"):
         gw.grad(fn(lambda x: ours.studentized_range.pdf(x, 3.0, 10.0)))(1.5)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.core.levels.modes import is_traced, no_grad
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
+from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, native
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import NoRuleError
@@ -202,8 +202,9 @@ def solution(
         y = as_array(y)
         shape, units = y.shape, np.reshape(np.eye(y.size), (y.size, *y.shape))
         matrix = np.stack([np.reshape(as_array(linear(unit)), (-1,)) for unit in units], axis=1)
-        is_finite = np.isfinite(plain(matrix)).all()  # of a tangent with NaN, it is not
-        if is_finite and np.any(np.linalg.matrix_rank(_scaled(plain(matrix))) < y.size):
+        data = innermost(matrix)  # of all examples of a batch
+        is_finite = np.isfinite(data).all()  # of a tangent with NaN, it is not
+        if is_finite and np.any(np.linalg.matrix_rank(_scaled(data)) < y.size):
             raise NoRuleError(
                 f"{name}: the Jacobian is singular at the solution, which is then not the only "
                 "one, and has no derivative. Fix: return also a small multiple of the parameters "

@@ -51,7 +51,8 @@ SIDES: dict[str, tuple[str, ...]] = {
     **{name: (name,) for name in ("pdf", "pmf", "entropy", "stats", "munp")},
 }
 MOMENTS = ("mean", "var", "std", "entropy", "median", "stats", "moment", "interval", "support")
-WITHOUT = ("fit", "expect", "fit_loc_scale", "nnlf")
+FIT = "fit"
+WITHOUT = ("expect", "fit_loc_scale", "nnlf")
 DRAWING = "rvs"
 CAUSES = (GradwrapError, TypeError, ValueError, AttributeError, NotImplementedError)
 """The errors of a method's body that does not take variables."""
@@ -114,7 +115,7 @@ def differentiable(kind: Hashable) -> Any:
     base: Any = kind
     names = [
         name
-        for name in (*sorted(DENSITIES), *FUNCTIONS, *MOMENTS, *WITHOUT, DRAWING)
+        for name in (*sorted(DENSITIES), *FUNCTIONS, *MOMENTS, *WITHOUT, DRAWING, FIT)
         if hasattr(base, name)
     ]
     methods = {name: _method(base, name) for name in names}
@@ -131,6 +132,10 @@ def _method(base: Any, name: str) -> Callable[..., Any]:
             return original(self, *args, **kwargs)
         if name == DRAWING:
             return _samples(self, args, kwargs)
+        if name == FIT:
+            from gradwrap.scipy.rules.likelihood import fitted  # it needs scipy.optimize
+
+            return fitted(self, _named(self, name), original, args, kwargs)
         if name in WITHOUT:
             raise NoRuleError(
                 f"{_named(self, name)} has no derivative. "

@@ -188,7 +188,7 @@ def _distance(function: Any, args: Any, limit: Any, at: Any) -> Any:
     return lambda x: (np.reshape(as_array(function(x, *args)), (-1,)) - limit)[at]
 
 
-def _constrained(name: str, slope: Any, x: Any, bounds: Any, constraints: Any) -> Any:
+def constrained(name: str, slope: Any, x: Any, bounds: Any, constraints: Any) -> Any:
     """Return the point that satisfies the KKT conditions with the active constraints."""
     held = _constraints(constraints, x)
     if not held:
@@ -251,7 +251,7 @@ def _minimum(
         or result.get("success", True)
         or (not constraints and _is_flat(slope, found, bounds))
     )
-    x = _constrained(name, slope, found, bounds, constraints)
+    x = constrained(name, slope, found, bounds, constraints)
     if not is_found and is_recorded(x):
         refuse_failure(name, False, result["message"])
     parts = {path: x}
