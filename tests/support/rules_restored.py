@@ -35,6 +35,13 @@ for one in (redefine, register_function):
     setattr(custom_rules, one.__name__, one)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Keep the rules that modules of tests have given when they were imported."""
+    NEW.clear()
+    OWN.clear()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown() -> Generator[None, Any, Any]:
     """Put the library's own rules back, and forget functions that got their first rule.
