@@ -124,9 +124,7 @@ NAMES: dict[str, dict[str, str]] = {
         ),
     },
     "integrate": {
-        "classes of plain data": (
-            "BDF DOP853 DenseOutput LSODA OdeSolution OdeSolver RK23 RK45 Radau complex_ode"
-        ),
+        "classes of plain data": ("DenseOutput OdeSolution OdeSolver complex_ode"),
         "errors and warnings": "IntegrationWarning ODEintWarning",
         "modules": "dop lsoda odepack quadpack vode",
     },

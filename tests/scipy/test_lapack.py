@@ -215,6 +215,37 @@ def test_functions_with_their_flags(name: str) -> None:
         assert np.allclose([gw.jvp(adapted, (X,), (e,))[1] for e in np.eye(2)], expected, rtol=1e-5)
 
 
+ROTATIONS: dict[str, Any] = {
+    "rotg": lambda x: w(*B.drotg(x[0], x[1])),
+    "rotg of a sign": lambda x: w(*B.drotg(-x[1], x[0])),
+    "lartg": lambda x: w(*L.dlartg(x[0], x[1])),
+    "lartg of a sign": lambda x: w(*L.dlartg(-x[1], x[0])),
+    "chosen": lambda x: w(*get_lapack_funcs("lartg", (x,))(x[0], -x[1])),
+    "rot": lambda x: w(*B.drot(x[0] * V, W[0], x[0], x[1])),
+    "rot of parts": lambda x: w(*B.drot(x[0] * V, W[0] * x[1], 0.6, 0.8, n=2, offx=1, incy=2)),
+    "larfg": lambda x: w(*L.dlarfg(3, x[0], x[1] * V[:2])),
+    "larfg of a sign": lambda x: w(*L.dlarfg(3, -x[0], x[1] * V[:2])),
+}
+
+
+@pytest.mark.parametrize("name", ROTATIONS)
+def test_rotations_and_reflections(name: str) -> None:
+    function = ROTATIONS[name]
+    expected = [float(function(X + e) - function(X - e)) / 2e-6 for e in 1e-6 * np.eye(2)]
+    value, gradient = gw.value_and_grad(gw.adapting(function))(X)
+    assert np.allclose(value, function(X))
+    assert np.allclose(gradient, expected, rtol=1e-6)
+    pushed = [gw.jvp(gw.adapting(function), (X,), (e,))[1] for e in np.eye(2)]
+    assert np.allclose(pushed, expected, rtol=1e-6)
+
+
+def test_rotations_of_zeros_are_refused() -> None:
+    with pytest.raises(NoRuleError, match="a rotation of two zeros has no derivative"):
+        gw.grad(gw.adapting(fn(lambda x: B.drotg(0.0 * x[0], 0.0)[0])))(X)
+    with pytest.raises(NoRuleError, match="a reflection of a vector with one element"):
+        gw.grad(gw.adapting(fn(lambda x: L.dlarfg(2, x[0], [0.0 * x[1]])[0])))(X)
+
+
 def test_what_has_no_rule_is_refused() -> None:
     with pytest.raises(NoRuleError, match=r"dgeev has no derivative.*scipy\.linalg"):
         gw.grad(gw.adapting(fn(lambda x: w(L.dgeev(mat(x))[0]))))(X)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.errors import NoRuleError
+from gradwrap.errors import NoRuleError, TrackedValueError
 from gradwrap.scipy import integrate, optimize, stats
 
 new: Any = integrate
@@ -296,3 +296,59 @@ def test_quad_from_a_greater_bound_has_the_sign_of_its_value(bounds: tuple[float
     step = 1e-5
     difference = (of(1.3 + step, *bounds) - of(1.3 - step, *bounds)) / (2 * step)
     np.testing.assert_allclose(gw.grad(of)(1.3, *bounds), difference, rtol=1e-8)
+
+
+def swung(t: Any, y: Any, rate: Any) -> Any:
+    return np.stack([y[1], -rate * y[0] - 0.1 * t * y[1]])
+
+
+@pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA"])
+@pytest.mark.parametrize("moves", ["start", "rate", "end"])
+def test_solvers_stepped_by_hand_are_solve_ivp(method: str, moves: str) -> None:
+    def given(x: Any) -> Any:
+        start = x if moves == "start" else np.array([1.2, 0.6])
+        rate = 4.0 * x[0] if moves == "rate" else 2.5
+        end = 1.0 + x[1] if moves == "end" else 1.6
+        return start, lambda t, y: swung(t, y, rate), end
+
+    def by_hand(x: Any) -> Any:
+        start, fun, end = given(x)
+        solver = getattr(new, method)(fun, 0.0, start, end, rtol=1e-6, atol=1e-8)
+        assert isinstance(solver, native.OdeSolver)
+        times: list[Any] = []
+        while solver.status == "running":
+            solver.step()
+            times.append(solver.t)
+        assert solver.step_size == solver.t - solver.t_old
+        dense = solver.dense_output()
+        middle = (solver.t + solver.t_old) / 2
+        states = dense(np.array([middle, 0.3 * solver.t + 0.7 * solver.t_old]))
+        return np.concatenate([solver.y, dense(middle), np.reshape(states, (-1,))]), times
+
+    def at_once(x: Any) -> Any:
+        start, fun, end = given(x)
+        made = new.solve_ivp(
+            fun, (0.0, end), start, getattr(new, method), rtol=1e-6, atol=1e-8, dense_output=True
+        )
+        ends = [float(t) for t in by_hand(np.array([1.2, 0.6]))[1][-2:]]
+        middle = (ends[1] + ends[0]) / 2
+        states = made.sol(np.array([middle, 0.3 * ends[1] + 0.7 * ends[0]]))
+        return np.concatenate([made.y[:, -1], made.sol(middle), np.reshape(states, (-1,))])
+
+    x = np.array([1.2, 0.6])
+    np.testing.assert_array_equal(by_hand(x)[0], at_once(x))
+    wanted = gw.jacobian(at_once)(x)
+    found = gw.jacobian(lambda x: by_hand(x)[0])(x)
+    rows = slice(0, 2) if moves == "end" else slice(None)  # the time in the middle moves too
+    np.testing.assert_allclose(found[rows], wanted[rows], rtol=1e-7, atol=1e-9)
+    pushed = gw.jvp(lambda x: by_hand(x)[0], (x,), (np.array([0.3, 0.8]),))[1]
+    np.testing.assert_allclose(pushed, found @ np.array([0.3, 0.8]), rtol=1e-7, atol=1e-9)
+
+
+def test_a_solver_derived_from_one_of_scipys_takes_no_tracked_state() -> None:
+    class Own(new.RK45):  # type: ignore[misc]  # a class of SciPy's
+        pass
+
+    assert Own(lambda t, y: -y, 0.0, [1.0], 1.0).step() is None
+    with pytest.raises(TrackedValueError):
+        gw.grad(lambda y: Own(lambda t, y: -y, 0.0, y, 1.0).y[0])(np.array([2.0]))

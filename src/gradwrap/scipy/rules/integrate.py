@@ -16,7 +16,7 @@ from gradwrap.scipy.dispatching import Constant, scipys
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.interpolants import OfOrder, differentiated
 from gradwrap.scipy.kinds import formula
-from gradwrap.scipy.rules.ode import stepping
+from gradwrap.scipy.rules.ode import stepped_by_hand, stepping
 from gradwrap.scipy.rules.paths import EXPLICIT, METHODS, Explicit, Implicit, recorded_steps, stages
 from gradwrap.scipy.solving import (
     Solved,
@@ -425,7 +425,7 @@ def _spawned(qrng: Any, count: int) -> Any:
 def _with_recorder(native: dict[str, Any]) -> dict[str, Any]:
     """Let SciPy's method record its steps, and show it the attributes of the events."""
     method = native.get("method", "RK45")
-    solver = METHODS.get(method, method)
+    solver = METHODS.get(method, getattr(method, "scipys", method))
     if not isinstance(solver, type) or not issubclass(solver, scipy.integrate.OdeSolver):
         raise NoRuleError(
             "scipy.integrate.solve_ivp has no derivative with this method=. Fix: method='RK45'."
@@ -679,6 +679,7 @@ ROWS = [
         Class(stepping),
         note="by steps of DOP853, or for backward differentiation by collocation",
     ),
+    *(Row(f"integrate.{name}", Class(stepped_by_hand), note="by its steps") for name in METHODS),
     _solved("odeint", _odeint),
     _solved("solve_bvp", _solve_bvp, "by the collocation at SciPy's points"),
     Row("integrate.newton_cotes", Constant("weights")),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.core.levels.wrapper import is_recorded, unwrapped_key
+from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import are_plain
 from gradwrap.scipy.dispatching import parameters_of
@@ -22,7 +23,9 @@ from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.interpolants import refusing
 from gradwrap.scipy.results import is_float
 from gradwrap.scipy.rules.matrices import from_bands
+from gradwrap.scipy.solving import as_array
 from gradwrap.scipy.table import is_own
+from gradwrap.transforms.arguments import wrapped_untracked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -362,6 +365,42 @@ def trmm(
     return alpha * (b @ a if side else a @ b)
 
 
+# Rotations and reflections: `asked` is SciPy's result, with the signs of its version --------------
+
+
+def rotg(a: Any, b: Any, asked: Any) -> Any:
+    c, s, _ = lartg(a, b, asked)
+    return c, s
+
+
+def lartg(f: Any, g: Any, asked: Any) -> Any:
+    along = asked[0] * unwrapped_key(f) + asked[1] * unwrapped_key(g)
+    if not along:
+        raise NoRuleError("a rotation of two zeros has no derivative. Fix: leave it out.")
+    r = np.copysign(1.0, along) * np.sqrt(f * f + g * g)
+    return f / r, g / r, r
+
+
+def rot(x: Any, y: Any, c: Any, s: Any, x_at: Any, y_at: Any, n: Any = None) -> Any:
+    x, y = (wrapped_untracked(np.copy(as_array(one))) for one in (x, y))
+    left = _taken(x, x_at, n)
+    right = _taken(y, y_at, left.shape[0])
+    turned = c * left + s * right
+    right[...] = c * right - s * left
+    left[...] = turned
+    return x, y
+
+
+def larfg(n: Any, alpha: Any, x: Any, asked: Any, incx: Any = 1) -> Any:
+    x = wrapped_untracked(np.copy(as_array(x)))
+    part = _taken(x, slice(0, None, incx), int(n) - 1)
+    if not np.any(unwrapped_key(part)):
+        raise NoRuleError("a reflection of a vector with one element has no derivative.")
+    beta = np.copysign(1.0, asked[0]) * np.sqrt(alpha * alpha + part @ part)
+    x[::incx][: int(n) - 1] = part / (alpha - beta)
+    return beta, x, (beta - alpha) / beta
+
+
 LAPACK: dict[str, Callable[..., Any]] = {
     **{
         prefix + f.__name__: f
@@ -378,6 +417,7 @@ LAPACK: dict[str, Callable[..., Any]] = {
         for prefix in "sdcz"
         for f in (gtsv, ptsv, gbsv, pbsv, pbtrf, pbtrs, tbtrs, pttrf, pttrs, sysv)
     },
+    **{prefix + f.__name__: f for prefix in "sd" for f in (lartg, larfg)},
     **{prefix + "hesv": hesv for prefix in "cz"},
     **{prefix + "gesdd": gesvd for prefix in "sdcz"},
     **dict.fromkeys(("ssyev", "dsyev", "ssyevd", "dsyevd", "cheev", "zheev"), syev),
@@ -388,7 +428,7 @@ BLAS: dict[str, Callable[..., Any]] = {
         for prefix in "sdcz"
         for f in (axpy, scal, gemv, gemm, trsv, trmv, trsm, trmm, symm, syrk)
     },
-    **{prefix + f.__name__: f for prefix in "sd" for f in (dot, nrm2, asum, ger, symv)},
+    **{prefix + f.__name__: f for prefix in "sd" for f in (dot, nrm2, asum, ger, symv, rotg, rot)},
     **{prefix + f.__name__: f for prefix in "cz" for f in (gerc, hemm, herk)},
     **dict.fromkeys(("cgeru", "zgeru"), ger),
     **dict.fromkeys(("scnrm2", "dznrm2"), nrm2),
@@ -428,12 +468,12 @@ def _standing_for(original: Any, name: str, function: Any) -> Any:
                 "that does it (solve, solve_banded, cholesky, qr, eigh, ...)."
             )
         given = _by_name(name, names, args, options)
+        asked: Any = None
+        if reports or "asked" in wanted:
+            asked = given["asked"] = original(*map(unwrapped_key, args), **_plain(options))
         words = {key: _cast(value, dtype) for key, value in given.items() if key in wanted}
         if not reports:
-            found = _returned(function(**words), dtype)
-            # a number comes back as Python's, whatever the dtype of the function
-            return found if found.ndim else found.astype(np.result_type(found.dtype, "float64"))
-        asked = original(*map(unwrapped_key, args), **_plain(options))
+            return _numbers(function(**words), dtype)
         if asked[-1]:
             return asked
         found = function(**words)
@@ -464,6 +504,14 @@ def _cast(value: Any, dtype: np.dtype[Any]) -> Any:
 def _returned(found: Any, dtype: np.dtype[Any]) -> Any:
     """Convert a result to the dtype of a function; of a complex function, some results are real."""
     return _cast(found, np.finfo(dtype).dtype if found.dtype.kind == "f" else dtype)
+
+
+def _numbers(found: Any, dtype: np.dtype[Any]) -> Any:
+    """Convert results; a number comes back as Python's, whatever the dtype of the function."""
+    if isinstance(found, TUPLE):
+        return tuple(_numbers(one, dtype) for one in found)
+    found = _returned(found, dtype)
+    return found if found.ndim else found.astype(np.result_type(found.dtype, "float64"))
 
 
 def _by_name(

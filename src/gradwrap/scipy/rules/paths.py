@@ -126,6 +126,12 @@ class Path:
             return self.states[place]
         return self.within(max(0, place - 1), t)
 
+    def extend(self, time: Any) -> None:
+        """Take a step more, to a time."""
+        self.times.append(time)
+        self.points.append(float(plain(time)))
+        self.states.append(self.stepped(len(self.times) - 2))
+
     def stepped(self, i: int) -> Any:
         """Return the state at the end of a step."""
         raise NotImplementedError
