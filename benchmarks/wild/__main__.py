@@ -2,8 +2,9 @@
 
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
 `later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth`, `eleventh`, `twelfth`,
-`thirteenth`, `fourteenth`, `fifteenth`, `sixteenth`, `seventeenth`, `eighteenth`, `nineteenth`
-and `twentieth`, which need the extras `wild`, `wild-fresh` and so on to `wild-twentieth`.
+`thirteenth`, `fourteenth`, `fifteenth`, `sixteenth`, `seventeenth`, `eighteenth`, `nineteenth`,
+`twentieth` and `twentyfirst`, which need the extras `wild`, `wild-fresh` and so on to
+`wild-twentyfirst`.
 `--write` enters the table in docs/public-packages.md; `--cost` measures what it costs that a
 package is adapted, and what gradients cost; `--compiled` compares compiled gradients with eager
 ones at other arguments.
@@ -40,6 +41,7 @@ from .thirteenth import THIRTEENTH
 from .trying import REFUSED, RIGHT, Tried, tried, version
 from .twelfth import TWELFTH
 from .twentieth import TWENTIETH
+from .twentyfirst import TWENTYFIRST
 from .unseen import UNSEEN
 
 SAMPLES = {
@@ -63,6 +65,7 @@ SAMPLES = {
     "eighteenth": EIGHTEENTH,
     "nineteenth": NINETEENTH,
     "twentieth": TWENTIETH,
+    "twentyfirst": TWENTYFIRST,
 }
 GUIDE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 RECORD = GUIDE.with_name("public-packages.md")

@@ -593,3 +593,17 @@ def test_item_of_an_array_is_tracked_in_adapted_code(tmp_path: Path) -> None:
     x = np.array([0.2, 0.5, 0.9])  # sum(x**2) * x[0]**2
     expected = 2 * x * x[0] ** 2 + np.array([2 * x[0] * np.sum(x**2), 0, 0])
     np.testing.assert_allclose(gw.grad(gw.adapting(run))(x), expected)
+
+
+def test_float_of_an_array_is_tracked_in_adapted_code(tmp_path: Path) -> None:
+    source = """
+        import xarray as xr
+        def run(x):
+            squares = xr.DataArray(x**2, dims="k")
+            return float(squares.sum()) * float(squares[0]) + (complex(squares[1]) * 2.0).real
+        """
+    run = written(tmp_path, source).run
+    x = np.array([0.2, 0.5, 0.9])
+    expected = 2 * x * x[0] ** 2 + np.array([2 * x[0] * np.sum(x**2), 4 * x[1], 0])
+    np.testing.assert_allclose(gw.grad(gw.adapting(run))(x), expected)
+    assert gw.value_and_grad(gw.adapting(run))(x)[0] == run(x)

@@ -112,6 +112,15 @@ def as_records(x: Any) -> Any:
     return (r.a**2 * r.n).sum() + r[0].a
 
 
+def new_records(x: Any) -> Any:
+    r = np.recarray(2, dtype=[("p", float, (2,)), ("m", float), ("n", int)])
+    r.n = [1, 2]
+    one, two = r[0], np.recarray((2,), [("a", float)])
+    one.p, one["m"] = x, x[0] * x[1]
+    two.a = 3.0 * x
+    return np.sum(one.p**2) * one.m * float(one["m"]) + np.sum(two.a * r.n)
+
+
 def rows_sorted(x: Any) -> Any:
     r = np.empty(2, dtype=[("a", float), ("n", int)])
     for i in range(2):
@@ -279,6 +288,7 @@ def test_iterators(function: Callable[[Any], Any]) -> None:
         nested_axes,
         from_tuples,
         as_records,
+        new_records,
         rows_sorted,
         from_records,
     ],

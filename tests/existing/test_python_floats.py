@@ -54,6 +54,126 @@ def test_what_float_gives_is_a_float(package: Any) -> None:
     np.testing.assert_allclose(gw.jacfwd(gw.adapting(package.converted))(x), [1.4, 3.0])
 
 
+RULES = """
+    import functools
+    import math
+    import numpy as np
+
+    def caught(compute):
+        try:
+            return compute()
+        except (ZeroDivisionError, OverflowError, ValueError) as error:
+            return float(len(str(error)))
+
+    @functools.singledispatch
+    def generic(v): return 3.0
+    @generic.register
+    def _(v: float): return v * v
+    @generic.register(np.ndarray)
+    def _(v): return np.sum(v**3)
+
+    class Chosen:
+        @functools.singledispatchmethod
+        def of(self, v): return 3.0
+        @of.register
+        def _(self, v: float): return v * v
+        @of.register(np.ndarray)
+        def _(self, v): return np.sum(v**3)
+
+    def by_class(v):
+        table = {float: lambda v: 2.0 * v, np.ndarray: np.sum}
+        return next(table[kind] for kind in type(v).__mro__ if kind in table)(v)
+
+    def divided(x): a, b = x.tolist(); return b * caught(lambda: b / (a - a))
+    def divided_whole(x): a, b = x.tolist(); return b * caught(lambda: b // (a - a))
+    def left_over(x): a, b = x.tolist(); return b * caught(lambda: b % (a - a))
+    def both(x): a, b = x.tolist(); return b * caught(lambda: divmod(b, a - a)[0])
+    def of_one(x): a = float(x[0]); return a * caught(lambda: 1 / (a - a))
+    def to_minus_one(x): a, b = x.tolist(); return b * caught(lambda: (a - a) ** -1)
+    def too_large(x): a, b = x.tolist(); return b * caught(lambda: (1e4 * a) ** 200)
+    def of_negative(x): a, b = x.tolist(); z = (a - 5) ** (1 / 3); return z.real * z.imag * b
+    def of_math(x): a = math.sin(x[0]); return a * caught(lambda: 1.0 / (a - a))
+    def of_an_item(x): a = x.item(0); return a * caught(lambda: a / (a - a))
+    def quotient(x): a, b = x.tolist(); q, r = divmod(5 * a, b); return q * r * b
+    def in_place(x):
+        a = b = float(x[0])
+        b += 1.0
+        b *= a
+        b **= 2
+        return a * b
+    def rounded(x): return round(float(x[1]), 1) * x[0] + x[round(float(x[0]))]
+    def text(x): return len(repr(float(x[0]))[:3] + f"{float(x[0])!r:>24}") * x[1]
+    def attributes(x):
+        a = float(x[0])
+        return x[1] * (2.0 if hasattr(a, "shape") else 3.0) * getattr(a, "ndim", 5.0)
+    def no_attribute(x):
+        try:
+            return float(x[0]).shape
+        except AttributeError:
+            return x[0] * x[1]
+    def classes(x):
+        a = float(x[0])
+        scale = 2.0 if isinstance(a, np.floating) else 3.0
+        return scale * a * (5.0 if isinstance(2.0 * a, float) else 7.0) * (type(-a) is float)
+    def single(x):
+        y = np.ones(2, dtype=np.float32) * float(x[0])
+        return np.sum(y) * (2.0 if y.dtype == np.float32 else 3.0) * float(x[1])
+    def single_too(x): a = np.float32(1.5) / x.tolist()[0]; return a * (1.0 + (a.dtype == "f4"))
+    def scalars(x): return x[0] * (2.0 if np.isscalar(float(x[0])) else 3.0)
+    def array_of(x): return np.sum(np.asarray(float(x[0])).reshape(1) * x) * np.ndim(x.tolist()[1:])
+    def added(x): return np.sum(np.array([float(x[0]), 2.0, x.tolist()[1]]) ** 2)
+    def generics(x):
+        return generic(float(x[0])) * generic(x) + Chosen().of(float(x[1])) * Chosen().of(x)
+    def in_a_function(x):
+        @functools.singledispatch
+        def local(v): return 3.0
+        @local.register(float)
+        def _(v): return v * v
+        return local(float(x[0])) * local(x)
+    def tables(x): return by_class(float(x[0])) * by_class(x) * by_class(x[1])
+    def numpys(x):
+        with np.errstate(all="ignore"):
+            return x[1] * (2.0 if np.isinf(x[0] / (x[1] - x[1])) else 3.0)
+"""
+NAMES = [line.split()[1].partition("(")[0] for line in RULES.splitlines() if "(x):" in line]
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Any:
+    return written(tmp_path, RULES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_float_of_python_follows_pythons_rules(rules: Any, name: str) -> None:
+    plain, x = getattr(rules, name), np.array([0.83, 1.37])
+    function = gw.adapting(plain)
+    step, rtol = (1e-2, 1e-3) if "single" in name else (1e-6, 1e-6)
+    wanted = [(plain(x + h) - plain(x - h)) / (2 * step) for h in step * np.eye(2)]
+    compiled = gw.compile(gw.value_and_grad(function))
+    runs: list[Any] = [gw.value_and_grad(function)]
+    if name != "text":  # which is eager
+        runs += [compiled, compiled]
+    for run in runs:
+        value, slopes = run(x)
+        np.testing.assert_allclose(value, plain(x), rtol=1e-6 * rtol)
+        np.testing.assert_allclose(slopes, wanted, rtol=rtol, atol=1e-7)
+    np.testing.assert_allclose(
+        gw.jacfwd(function)(x), gw.grad(function)(x), rtol=1e-6 * rtol, atol=1e-14
+    )
+
+
+def test_second_derivatives_and_batches_of_floats(rules: Any) -> None:
+    x = np.array([0.83, 1.37])
+    function = gw.adapting(rules.in_place)
+    a = x[0]  # of the third power of a, times the square of a + 1
+    wanted = 6 * a * (a + 1) ** 2 + 12 * a**2 * (a + 1) + 2 * a**3
+    np.testing.assert_allclose(gw.hessian(function)(x), [[wanted, 0.0], [0.0, 0.0]], rtol=1e-12)
+    rows = np.array([x, x + 0.1, x - 0.2])
+    for name in ("in_place", "classes", "added", "quotient"):
+        gradient = gw.grad(gw.adapting(getattr(rules, name)))
+        np.testing.assert_allclose(gw.vmap(gradient)(rows), [*map(gradient, rows)], rtol=1e-12)
+
+
 def test_a_compiled_function_takes_the_branch_of_eager(package: Any) -> None:
     gradient = gw.grad(gw.adapting(package.case0))
     compiled = gw.compile(gradient)

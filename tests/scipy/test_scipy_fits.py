@@ -149,3 +149,10 @@ def test_fits_that_are_no_regular_maximum_are_refused() -> None:
         gw.grad(lambda x: stats.triang.fit(x)[0])(X)
     with pytest.raises(NoRuleError, match=r"has no derivative with method='MM'"):
         gw.grad(lambda x: stats.gamma.fit(x, method="MM")[0])(X)
+
+
+@pytest.mark.parametrize(("count", "seed"), [(7, 3), (9, 0), (10, 2), (15, 3), (40, 2), (25, 0)])
+def test_a_curvature_of_rounding_alone_is_none(count: int, seed: int) -> None:
+    data = np.random.default_rng(seed).gamma(3.0, 1.2, size=count)
+    with pytest.raises(NoRuleError, match=r"laplace\.fit.*curvature is singular"):
+        gw.grad(lambda x: stats.laplace.fit(x)[0])(data)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.sparse import linalg
+from scipy.sparse import csgraph, linalg
 
 import gradwrap as gw
 from gradwrap.errors import NoRuleError
@@ -532,3 +532,45 @@ def test_what_leaves_out_zeros_that_depend_on_arguments_is_refused() -> None:
     for function, words in ((found, "leaves out elements"), (ordered, "edges or none")):
         with pytest.raises(NoRuleError, match=words):
             gw.grad(gw.adapting(function))(np.array([0.0, 2.0, 3.0]))
+
+
+laplacian: Any = csgraph.laplacian  # SciPy's type is of all its forms
+EDGES: Any = np.array([[0.3, 1.2, 0, 0.7], [1.1, 0, 2.0, 0], [0, 0.4, 0, 0], [0, 0, 0, 0]])
+
+
+@pytest.mark.parametrize("form", ["dense", "csr_array", "coo_matrix"])
+@pytest.mark.parametrize("symmetrized", [False, True])
+@pytest.mark.parametrize("use_out_degree", [False, True])
+@pytest.mark.parametrize("normed", [False, True])
+def test_laplacians_of_graphs(
+    form: str, normed: bool, use_out_degree: bool, symmetrized: bool
+) -> None:
+    places = np.nonzero(EDGES)
+    weights = np.cos(np.arange(16.0)).reshape(4, 4)
+
+    def run(x: Any) -> Any:
+        made = getattr(sp, "coo_array" if form == "dense" else form)((x, places), shape=(4, 4))
+        made = made.toarray() if form == "dense" else made
+        found, degrees = laplacian(
+            made,
+            normed=normed,
+            return_diag=True,
+            use_out_degree=use_out_degree,
+            symmetrized=symmetrized,
+        )
+        dense = found if form == "dense" else found.toarray()
+        return np.sum(np.asarray(dense) * weights) + degrees @ np.arange(4.0)
+
+    x = EDGES[places]
+    adapted = gw.adapting(run)
+    wanted = [(run(x + e) - run(x - e)) / 2e-6 for e in np.eye(x.size) * 1e-6]
+    np.testing.assert_allclose(gw.grad(adapted)(x), wanted, rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(gw.value_and_grad(adapted)(x)[0], run(x), rtol=1e-14)
+
+
+def test_laplacian_as_a_function_is_refused() -> None:
+    def run(x: Any) -> Any:
+        return laplacian(np.reshape(x, (2, 2)), form="function")(np.ones(2))
+
+    with pytest.raises(NoRuleError, match=r"laplacian has no derivative with .*form='function'"):
+        gw.grad(gw.adapting(run))(np.ones(4))

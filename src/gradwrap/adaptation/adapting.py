@@ -30,9 +30,10 @@ from gradwrap.adaptation.rounded_keys import Looked, restore
 from gradwrap.adaptation.rounded_keys import caches as looked_in
 from gradwrap.adaptation.searching import lacks_a_part, without_derivative
 from gradwrap.adaptation.stand_ins import compiled_as, look_again, stand_in_of
-from gradwrap.core.array.adapted import made_text, plain_made, rounded_at
+from gradwrap.core.array.adapted import made_text, plain_made, rounded_at, stands_for_python
 from gradwrap.core.array.adapted import rounding as rounding_as
 from gradwrap.core.array.keys import Cache, caches
+from gradwrap.core.array.python_floats import python_float
 from gradwrap.core.array.steered import Found, check_steered, found_at, is_checked
 from gradwrap.core.array.texts import Texts, texts
 from gradwrap.core.array.wrapping import wrap
@@ -154,6 +155,11 @@ def adapting(
     return adapted
 
 
+def _as_float(leaf: Any) -> Any:
+    """Return a float of Python for an argument that was one; other leaves unchanged."""
+    return python_float(leaf) if stands_for_python(leaf) else leaf
+
+
 class _Runs:
     """The runs of one function, and the namespaces that they found."""
 
@@ -180,6 +186,9 @@ class _Runs:
             self._find_untraced(args, kwargs)
         are_leaves = not kwargs and all(map(is_lone, args))
         leaves = [*args] if are_leaves else flatten([args, kwargs])[0]
+        if any(map(stands_for_python, leaves)):
+            args, kwargs = map_leaves(_as_float, (args, kwargs))
+            leaves = flatten([args, kwargs])[0]
         out, steered = self._adapted(leaves, args, kwargs)
         if not is_derived(leaves):
             return out

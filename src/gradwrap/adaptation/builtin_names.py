@@ -17,7 +17,8 @@ import numpy as np
 from gradwrap import random
 from gradwrap.adaptation.plain_values import PLAIN, Holder, kind_of, number_in, unheld
 from gradwrap.adaptation.readers import evaluated
-from gradwrap.core.array.adapted import callers_for, python_float, shown_as, stands_for_python
+from gradwrap.core.array.adapted import callers_for, shown_as
+from gradwrap.core.array.python_floats import python_float
 from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.levels.modes import code_that_runs, is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, has_effect, is_recorded
@@ -124,6 +125,11 @@ class StandIn(type):
     def __getattr__(cls, name: str) -> Any:
         return getattr(cls.stands_for, name)
 
+    @property
+    def __mro__(cls) -> Any:
+        """The classes of the real class, in which tables of functions by class look."""
+        return cls.stands_for.__mro__
+
     def __dir__(cls) -> list[str]:
         return dir(cls.stands_for)
 
@@ -187,7 +193,7 @@ def standing_kind(value: Any) -> Any:
     """Return the class of a value, or of the array that a variable holds, for adapted code."""
     kind = type_of(value)
     if _isinstance(value, AnyWrapper):
-        kind = float if stands_for_python(value) else kind_of(value)
+        kind = kind_of(value)
     if id(kind) in shown_as:
         return shown_as[id(kind)](value)
     return _STANDING.get(id(kind), kind)
@@ -200,13 +206,20 @@ def _stays(value: Any) -> bool:
     return is_recorded(value) or (is_traced() and _isinstance(value, AnyWrapper))
 
 
+number_readers: dict[Any, Callable[[Any], Any]] = {}
+"""What reads the number of an object in place of its own method, which is not adapted."""
+
+
 def _number_in(value: Any, method: str) -> Any:
     """Return what an instance of a subclass holds, or what its own method converts it to."""
     if not _isinstance(value, Holder):
         if type_of(value) in PLAIN or _isinstance(value, AnyWrapper):
             return value
         converts: Any = getattr(type_of(value), method, None)
-        return converts(value) if type_of(converts) is FunctionType else value
+        if type_of(converts) is FunctionType:
+            reads: Any = number_readers.get(converts, converts)
+            return reads(value)
+        return value
     kinds = (vars(kind) for kind in type_of(value).__mro__)
     own: Any = next((names[method] for names in kinds if method in names), None)
     is_own = type_of(own) is FunctionType and not own.__module__.startswith("gradwrap.")

@@ -10,6 +10,7 @@ import numpy as np
 
 from gradwrap.adaptation.plain_values import HOLDERS, are_plain, number_in, standing_in, unheld
 from gradwrap.core.array.adapted import note_plain
+from gradwrap.core.array.python_floats import array_of, python_floats
 from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, native, unwrapped_key
 
@@ -130,12 +131,22 @@ def math_functions(module: ModuleType) -> list[tuple[Any, Any]]:
     """Return each function of `math` or `cmath` with its stand-in."""
     found: list[tuple[Any, Any]] = []
     for name in dir(module):
-        tracked = _tracked(module, name)
-        if tracked is not None:
+        computed = _tracked(module, name)
+        if computed is not None:
+            tracked = _in_pythons_floats(computed)
             original = getattr(module, name)
             make = _of_iterables if name in OF_ITERABLES else _of_numbers
             found.append((original, make(original, tracked, f"{module.__name__}.{name}")))
     return found
+
+
+def _in_pythons_floats(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose results are floats of Python."""
+
+    def computed(*args: Any, **options: Any) -> Any:
+        return python_floats(function(*map(array_of, args), **options))
+
+    return computed
 
 
 def _tracked(module: ModuleType, name: str) -> Callable[..., Any] | None:

@@ -23,6 +23,7 @@ from gradwrap.adaptation.structured import Structured, making
 from gradwrap.adaptation.subclasses import again
 from gradwrap.backends.drop_in import HIDING, as_array
 from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
+from gradwrap.core.array.python_floats import array_of
 from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.array.variable import Variable
 from gradwrap.core.calls.general import converted
@@ -33,7 +34,7 @@ from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
 from gradwrap.errors import BatchedValueError, TrackedValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 
 ours: Any = drop_in
@@ -132,6 +133,7 @@ def _array_in(given: Any) -> Any:
     """Return a variable that holds one plain array or number as an array; None in other cases."""
     if not isinstance(given, RECORDED):
         return None
+    given = array_of(given)
     data: Any = data_of(given)
     if type_of(data) is np.ndarray:
         return given
@@ -173,8 +175,7 @@ def _to_array(convert: Callable[..., Any]) -> Callable[..., Any]:
             if held is given:
                 raise
             made = convert(held, *args[1:], **options)
-        is_scalar = isinstance(made, AnyWrapper) and issubclass(kind_of(made), np.generic)
-        return made[...] if is_scalar else made
+        return array_of(made)[...] if isinstance(made, AnyWrapper) and _is_scalar(made) else made
 
     return converted
 
@@ -259,7 +260,7 @@ class _OfFunction:
 
 
 def _is_scalar(element: Any) -> bool:
-    return issubclass(kind_of(element), np.generic)
+    return issubclass(kind_of(element), (np.generic, float))
 
 
 def _as_strided(
@@ -285,11 +286,30 @@ def _as_strided(
     if not (is_row and is_inside) or any(step % unit for step in (start, *steps)):
         return as_strided(x, shape, strides, subok, writeable)  # refuses a variable
     out = whole.reshape(-1)
+    if writeable and start == 0 and shape:
+        slices = _slices(out, shape, [step // unit for step in steps])
+        if slices is not None:
+            return slices
     for n, step in zip(reversed(shape), reversed(steps), strict=True):
         apart = abs(step) // unit
         out = sliding_window_view(out, (n - 1) * apart + 1, axis=0)[..., :: apart or 1]
         out = out if apart else np.broadcast_to(out, (*out.shape[:-1], n))
     return out[start // unit].T[tuple(slice(None, None, -1 if s < 0 else 1) for s in steps)]
+
+
+def _slices(row: Any, shape: Sequence[int], steps: Sequence[int]) -> Any:
+    """Return a strided array by slices of a row, which can be written to; None if they overlap."""
+    order = sorted(range(len(shape)), key=lambda i: -steps[i])
+    for i in order[:-1]:
+        n, step = shape[i], steps[i]
+        if row.shape[-1] < n * step:
+            return None
+        row = row[..., : n * step].reshape(*row.shape[:-1], n, step)
+    last = order[-1]
+    end = (shape[last] - 1) * steps[last] + 1
+    if steps[last] == 0 or row.shape[-1] < end:
+        return None
+    return row[..., : end : steps[last]].transpose(np.argsort(order))
 
 
 OWN: dict[str, Any] = {

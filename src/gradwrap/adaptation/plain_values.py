@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from gradwrap.core.array.adapted import stands_for_python
+from gradwrap.core.array.python_floats import PythonFloat
 from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, data_of, innermost, is_batch
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, type_of
@@ -108,6 +110,8 @@ def number_in(value: Any) -> Any:
 
 def kind_of(variable: Any) -> type[Any]:
     """Return the type of the array or scalar that a variable stands for."""
+    if isinstance(variable, PythonFloat) or stands_for_python(variable):
+        return float
     data = data_of(variable)
     if type_of(data) in PLAIN and not is_batch(variable):
         return type_of(data)

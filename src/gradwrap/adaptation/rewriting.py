@@ -45,7 +45,10 @@ if TYPE_CHECKING:
 
 ours: Any = drop_in
 METHODS = frozenset(
-    {"__array__", "__getattribute__", "__new__", "astype", "copy", "dot", "ndarray", "type"}
+    {
+        *("__array__", "__getattribute__", "__new__", "astype", "copy", "dot", "ndarray"),
+        *("recarray", "type"),
+    }
 )
 
 
@@ -65,7 +68,7 @@ def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
         return owner
     elif name == "__getattribute__" and isinstance(owner, AnyWrapper):
         return getattr(owner, *args)  # a variable has NumPy's methods when they are asked for
-    elif name in ("__new__", "ndarray") and is_differentiating():
+    elif name in ("__new__", "ndarray", "recarray") and is_differentiating():
         make = made_in if name == "__new__" else new_array
         return make(getattr(owner, name), *args, **options)
     elif name == "type" and isinstance(owner, np.dtype):
@@ -86,6 +89,10 @@ callers_for.update((call_method.__code__, call_unbound.__code__))
 
 def new_array(kind: Any, *args: Any, **options: Any) -> Any:
     """Call `np.ndarray(shape, dtype)`, with a result that can hold tracked values."""
+    if kind is np.recarray and is_differentiating():
+        made = kind(*args, **options)  # `buf=` shares the memory of a plain array
+        is_new = len(args) < 3 and options.get("buf") is None and has_floats(made.dtype)
+        return structured(made) if is_new else made
     if kind is not np.ndarray or len(args) > 2 or not options.keys() <= {"shape", "dtype", "order"}:
         return kind(*args, **options)
     return ours.empty(*args, **options) if is_differentiating() else kind(*args, **options)

@@ -387,6 +387,44 @@ def _by_kind(generic: Any) -> Any:
     return stand_in
 
 
+if TYPE_CHECKING:
+    _Method = functools.singledispatchmethod[Any]
+else:
+    _Method = functools.singledispatchmethod
+
+
+class _MethodByKind(_Method):
+    """A generic method that is chosen by the array in a variable."""
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        @functools.wraps(self.func)
+        def method(*args: Any, **options: Any) -> Any:
+            kind = kind_of(args[0]) if isinstance(args[0], AnyWrapper) else args[0].__class__
+            return self.dispatcher.dispatch(kind).__get__(instance, owner)(*args, **options)
+
+        method.__dict__["register"] = self.register
+        return method
+
+
+def _method_by_kind(method: Any) -> Any:
+    made = _MethodByKind(method.func)
+    made.dispatcher = method.dispatcher
+    return made
+
+
+def _generic_functions(_: ModuleType) -> list[tuple[Any, Any]]:
+    """Return what makes generic functions, with its stand-ins."""
+
+    @functools.wraps(functools.singledispatch)
+    def by_kind(function: Any) -> Any:
+        return _by_kind(functools.singledispatch(function))
+
+    return [
+        (functools.singledispatch, by_kind),
+        (functools.singledispatchmethod, _MethodByKind),
+    ]
+
+
 def _slot(descriptor: Any) -> Any:
     """Make a stand-in for a special method of `float` or `complex`, such as `float.__mul__`."""
     name: str = descriptor.__name__
@@ -515,6 +553,7 @@ def _normal(distribution: NormalDist) -> Any:
 _FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
     **dict.fromkeys(READERS, readers_of),
     **dict.fromkeys(numba.MODULES, numba.functions),
+    "functools": _generic_functions,
     "numexpr": numexpr.functions,
     "numpy.testing": _checks,
     "statistics": statistics_functions,
@@ -523,6 +562,7 @@ _FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
 _BY_TYPE: dict[type[Any], Callable[[Any], Any]] = {
     FunctionType: _function,
     functools.partial: _partial,
+    functools.singledispatchmethod: _method_by_kind,
     staticmethod: _static,
     ModuleType: _of_module,
     MethodType: _method,

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.adaptation.after_import import exchange
+from gradwrap.adaptation.builtin_names import number_readers
 from gradwrap.adaptation.xarray import enter_containers
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_batch, layers, native
 from gradwrap.core.library.backend import backend_of
@@ -101,6 +102,21 @@ def _as_an_array(theirs: Any) -> Any:
 
 
 exchange(import_module("xarray.core.common").AbstractArray, "__array__", _as_an_array)
+
+
+def _number_of(theirs: Any) -> Any:
+    """Make the method of an array that gives adapted code's `float` the tracked number."""
+
+    def number(self: Any) -> Any:
+        data = getattr(getattr(self, "variable", self), "_data", None)
+        return data if isinstance(data, AnyWrapper) else theirs(self)
+
+    return number
+
+
+for _name in ("__float__", "__complex__"):
+    _theirs: Any = getattr(import_module("xarray.core.common").AbstractArray, _name)
+    number_readers[_theirs] = _number_of(_theirs)
 
 
 def _is_asked_by_adapted_code() -> bool:

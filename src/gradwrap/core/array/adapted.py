@@ -17,9 +17,9 @@ from weakref import WeakValueDictionary
 from gradwrap.core.array.texts import texts_of_call
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.modes import is_traced
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, make_wrapper, native
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
 from gradwrap.core.observing.callers import MARK, current_caller, is_passed_by
-from gradwrap.core.values.dynamic import TUPLE, type_of
+from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import TrackedTextWarning
 
 if TYPE_CHECKING:
@@ -52,11 +52,6 @@ def as_python(variable: Any) -> Any:
     """Note that a variable stands for a float of Python, whose class adapted code may ask for."""
     python_numbers[id(variable)] = variable
     return variable
-
-
-def python_float(variable: Any) -> Any:
-    """Return a variable of the same number that stands for a float of Python."""
-    return as_python(make_wrapper(type_of(variable), variable._value, variable._node))
 
 
 def stands_for_python(variable: Any) -> bool:
@@ -180,8 +175,11 @@ def makes_json(variable: Any, frame: FrameType) -> bool:
     return True
 
 
-def rounded(variable: Any, made: Any) -> Any:
-    """Return `made`, a variable rounded to decimals; in adapted code it may have a derivative."""
+def rounded(variable: Any, made: Any, *, is_whole: bool = False) -> Any:
+    """Return `made`, a variable rounded to decimals; in adapted code it may have a derivative.
+
+    There, a number that is rounded to a whole one without a derivative is an integer.
+    """
     if not is_differentiating() or not is_recorded(variable):
         return made
     caller = current_caller()
@@ -189,6 +187,8 @@ def rounded(variable: Any, made: Any) -> Any:
         return made
     if rounding.get() == "through":
         return variable + (made - variable.detach())  # exactly `made`: the difference is exact
+    if is_whole:
+        return made.astype(int) if variable.shape == () else made
     rounded_at.set(f"{caller.code.co_name} ({caller.module}, line {caller.line})")
     return made
 

@@ -15,6 +15,7 @@ from gradwrap.core.array.adapted import (
     one_element,
     warn_of_text,
 )
+from gradwrap.core.array.python_floats import python_float, python_floats
 from gradwrap.core.array.steered import branch_of
 from gradwrap.core.array.writing.loans import lend
 from gradwrap.core.graph.node import Leaf
@@ -44,7 +45,7 @@ class Conversions:
         In adapted code, and in what it calls, it stays in the graph, but not in a JSON text.
         """
         if (frame := converting_caller()) is not None and not makes_json(self, frame):
-            return one_element(self, index)
+            return python_float(one_element(self, index))
         if index:
             array: Any = self
             parts: Any = index[0] if len(index) == 1 and isinstance(index[0], TUPLE) else index
@@ -66,7 +67,7 @@ class Conversions:
         In adapted code, and in what it calls, they stay in it, but not in a JSON text.
         """
         if (frame := converting_caller()) is not None and not makes_json(self, frame):
-            return nested(self)
+            return python_floats(nested(self))
         return native(self).tolist()
 
     def _untracked_data(self, what: str, fix: str = "", *, into: str = "a plain") -> Any:

@@ -235,8 +235,8 @@ class Variable(
 
     def __round__(self, ndigits: int | None = None) -> Any:
         made = self.round(ndigits or 0)
-        # `round(x)` is a whole number; other decimals are noted where arrays are rounded
-        return made if ndigits is None or ndigits else rounded(self, made)
+        # other decimals are noted where arrays are rounded
+        return made if ndigits else rounded(self, made, is_whole=ndigits is None)
 
     def __str__(self) -> str:
         frame = adapted_caller()

@@ -83,7 +83,9 @@ def operator_call(
     times = rule.symbol == "*"
 
     def apply_or_decline(bound: BoundOp, arrays: tuple[Any, ...], statics: tuple[Any, ...]) -> Any:
-        if reflected and bound.backend.answers_itself(type_of(arrays[-1]), operators=True):
+        kind = type_of(arrays[-1])
+        is_weak = len(arrays) > 1 and _is_weak(kind)
+        if reflected and (is_weak or bound.backend.answers_itself(kind, operators=True)):
             return NotImplemented
         found = keeps_labels(arrays)
         if found is not None:
@@ -107,6 +109,11 @@ def operator_call(
         return apply_or_decline(bound, arrays[::-1] if swapped else arrays, operands[count:])
 
     return operate
+
+
+def _is_weak(kind: type[Any]) -> bool:
+    """Tell if a wrapper is one of a number of Python, which takes the dtype of other operands."""
+    return issubclass(kind, AnyWrapper) and kind._is_weak
 
 
 number_types: list[type[Any]] = [Number]

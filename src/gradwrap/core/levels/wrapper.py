@@ -51,6 +51,7 @@ class Wrapper:
     _is_array: bool
     _backend: Any = None
     _is_batched = False
+    _is_weak = False
     _home = "gradwrap"  # the module that the classes for each library belong to
 
     @property

@@ -62,18 +62,21 @@ def fitted(
         return np.max(data) - place if end else np.min(data) - place
 
     start = np.array([float(found[place]) for place in free])
+    last = len(found) - 2
+    sizes = [1 + abs(float(one)) for one in found[:last]] + 2 * [abs(float(found[-1]))]
+    units = np.array([sizes[place] for place in free])  # shapes have no unit
     with no_grad():
         near = 1e-9 * (np.ptp(plain(data)) + abs(float(found[-1])))
         touching = [end for end in (0, 1) if abs(plain(gap(start, end))) <= near]
         touching = [end for end in touching if _moves(functools.partial(gap, end=end), start)]
-        point = start if touching else _maximum(cost, start, name)
+        point = start if touching else _maximum(cost, start, units, name)
 
     def held(theta: Any) -> Any:
         return np.stack([gap(theta, end) for end in touching])
 
     conditions = [{"type": "eq", "fun": held}] if touching else []
     if touching:
-        _check_held(grad(cost), held, start, name)
+        _check_held(grad(cost), held, start, units, name)
     root = constrained(name, grad(cost), point, None, conditions)
     moved = dict(zip(free, root, strict=True))
     return tuple(
@@ -103,12 +106,12 @@ def _moves(function: Callable[[Any], Any], theta: Any) -> bool:
     return bool(np.any(plain(jacobian(function)(theta)) != 0))
 
 
-def _maximum(cost: Callable[[Any], Any], start: Any, name: str) -> Any:
+def _maximum(cost: Callable[[Any], Any], start: Any, units: Any, name: str) -> Any:
     """Return the maximum of the likelihood near SciPy's parameters, by Newton's steps."""
     theta, slope = start, grad(cost)
     for k in range(STEPS):
         g, curvature = plain(slope(theta)), plain(jacobian(slope)(theta))
-        _check_curvature(curvature, name)
+        _check_curvature(curvature * units[:, None] * units, name)
         step = np.linalg.solve(curvature, g)
         unit = np.maximum(np.abs(start), 1 / np.sqrt(np.diag(curvature)))
         far = np.max(np.abs(step) / unit)
@@ -120,7 +123,7 @@ def _maximum(cost: Callable[[Any], Any], start: Any, name: str) -> Any:
     return theta
 
 
-def _check_held(slope: Any, held: Any, theta: Any, name: str) -> None:
+def _check_held(slope: Any, held: Any, theta: Any, units: Any, name: str) -> None:
     """Check that the likelihood rises only towards where an end of the support meets the data."""
     with no_grad():
         g, curvature = plain(slope(theta)), plain(jacobian(slope)(theta))
@@ -130,15 +133,14 @@ def _check_held(slope: Any, held: Any, theta: Any, name: str) -> None:
     weights = np.linalg.lstsq(rows.T, g)[0]
     if not np.max(np.abs(g - rows.T @ weights)) <= 1e-3 * np.max(np.abs(g)):
         raise _irregular(name)
-    along = np.linalg.svd(rows)[2][len(rows) :]  # directions that keep the ends in place
-    _check_curvature(along @ curvature @ along.T, name)
+    along = np.linalg.svd(rows * units)[2][len(rows) :]  # directions that keep the ends in place
+    _check_curvature(along @ (curvature * units[:, None] * units) @ along.T, name)
 
 
 def _check_curvature(curvature: Any, name: str) -> None:
-    """Check that the negative logarithm of the likelihood is convex."""
-    scale = np.sqrt(np.abs(np.diag(curvature)))
-    is_regular = np.isfinite(curvature).all() and np.all(scale > 0)
-    if not is_regular or np.any(np.linalg.eigvalsh(curvature / np.outer(scale, scale)) < 1e-10):
+    """Check that the negative logarithm of the likelihood is convex, in units of the parameters."""
+    values = np.linalg.eigvalsh(curvature) if np.isfinite(curvature).all() else np.zeros(1)
+    if np.any(values < 1e-10 * np.max(values, initial=1.0)):  # also of rounding alone
         raise _irregular(name)
 
 

@@ -873,6 +873,36 @@ def _of_graph(name: str) -> Callable[..., Any]:
     return found
 
 
+def _laplacian(
+    csgraph: Any, normed: bool = False, return_diag: bool = False, use_out_degree: bool = False, *,
+    copy: bool = True, form: str = "array", dtype: Any = None, symmetrized: bool = False,
+) -> Any:  # fmt: skip
+    """Return the Laplacian of a graph, a tracked array or matrix."""
+    name = "scipy.sparse.csgraph.laplacian"
+    is_sparse = isinstance(csgraph, TrackedMatrix)
+    if form != "array" or dtype is not None or not copy:
+        raise NoRuleError(
+            f"{name} has no derivative with copy=False, dtype= and form={form!r}. "
+            "Fix: leave them out."
+        )
+    whole = csgraph + csgraph.T.conj() if symmetrized else csgraph
+    kind = "diags" if is_sparse and _is_matrix(csgraph.made) else "diags_array"
+    diagonal = dispatcher(f"sparse.{kind}") if is_sparse else np.diag
+    apart = whole - diagonal(whole.diagonal())  # SciPy leaves loops out
+    degrees = (apart if use_out_degree else apart.T) @ np.ones(apart.shape[0])
+    if normed:
+        isolated = plain(degrees) == 0
+        degrees = np.where(isolated, 1.0, np.sqrt(np.where(isolated, 1.0, degrees)))
+        apart = diagonal(1.0 / degrees) @ apart @ diagonal(1.0 / degrees)
+        made = diagonal(np.where(isolated, 0.0, 1.0)) - apart
+    else:
+        made = diagonal(degrees) - apart
+    if is_sparse:
+        options = {"normed": normed, "symmetrized": symmetrized}
+        made = made.asformat(scipys("sparse.csgraph.laplacian")(csgraph.made, **options).format)
+    return (made, degrees) if return_diag else made
+
+
 ORDERS = (
     *("breadth_first_order", "connected_components", "depth_first_order", "structural_rank"),
     *("maximum_bipartite_matching", "min_weight_full_bipartite_matching"),
@@ -910,6 +940,7 @@ MOVING = [
 OTHERS = [
     *(Row(f"sparse.{name}", _OfMatrices(_asked(name), always=True)) for name in QUESTIONS),
     *(Row(f"sparse.csgraph.{name}", _OfMatrices(_of_graph(name))) for name in ORDERS),
+    Row("sparse.csgraph.laplacian", _OfMatrices(_laplacian)),
     Row("sparse.kron", _OfMatrices(_kron)),
     Row("sparse.kronsum", _OfMatrices(_kron_sum)),
     Row("sparse.find", _OfMatrices(_find)),
