@@ -138,6 +138,13 @@ RULES = """
         z = np.ones(2, dtype=np.float32)
         z *= 2.0
         return y.sum() * z.sum()
+    def stored(x):
+        a = np.zeros(2)
+        for i in range(2):
+            a[i] = math.sin(x[i])
+        b = np.where(a > 0.5, float(x[0]), a)
+        c = np.concatenate([np.reshape(x.item(0), 1), np.zeros(2)])
+        return a.sum() * b.prod() + c.sum()
     def numpys(x):
         with np.errstate(all="ignore"):
             return x[1] * (2.0 if np.isinf(x[0] / (x[1] - x[1])) else 3.0)

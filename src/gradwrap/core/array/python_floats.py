@@ -64,6 +64,11 @@ class PythonFloat:
     _arrays: Any = None
     """The class of wrappers for arrays."""
 
+    @classmethod
+    def _bind(cls, op: Any) -> Any:
+        """Return the operation of arrays: its result may be one."""
+        return cls._arrays._bind(op)
+
     def __getattr__(self, name: str) -> Any:
         if adapted_caller() is not None and not hasattr(float, name):
             raise AttributeError(f"'float' object has no attribute {name!r}")
@@ -237,7 +242,8 @@ def _binary(name: str, *, is_swapped: bool) -> Callable[[Any, Any], Any]:
     def bind(own: Any) -> Callable[[Any, Any], Any]:
         """Return the operator of a class of floats, which gives floats of this class."""
         before, op = changes(), op_of_symbol(SYMBOLS[name], 2)
-        found = operator_call(own._bind(op), own._level, swapped=is_swapped)
+        of_floats: Any = super(PythonFloat, own)._bind(op)
+        found = operator_call(of_floats, own._level, swapped=is_swapped)
         bound[own] = before, found
         return found
 
