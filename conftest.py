@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.runner import runtestprotocol
 from tests.support.sampling import sampled
 
-# A fixture of all tests. It is not of the package `tests`, which `gw.adapting` would adapt with a
-# function that calls it.
+# For all tests. It is not of the package `tests`, which `gw.adapting` would adapt with a function
+# that calls it.
 pytest_plugins = ["rules_restored"]
 
 ROOT = Path(__file__).parent
@@ -84,16 +85,28 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return True if str(collection_path) in _LEFT_OUT else None
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collect_file(file_path: Path) -> Generator[None, Any, Any]:
-    """Look for examples in the docstrings of a file of tests only if it has any.
+class Imported(pytest.Module):
+    """A module without examples: it is imported, and not searched for them."""
 
-    It is imported for its tests. Of other modules the import is tested, too.
+    def collect(self) -> Iterable[Any]:
+        """Import the module."""
+        assert self.obj
+        return ()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[None, Any, Any]:
+    """Look for examples in the docstrings of a module only if it has any.
+
+    A file of tests is imported for its tests. Of other modules the import is tested, too.
     """
     found = yield
-    if file_path.match("test_*.py") and ">>>" not in file_path.read_text():
-        found = [one for one in found if type(one) is pytest.Module]
-    return found
+    if not found or file_path.suffix != ".py" or ">>>" in file_path.read_text():
+        return found
+    if file_path.match("test_*.py"):
+        return [one for one in found if type(one) is pytest.Module]
+    imported: Any = Imported
+    return [imported.from_parent(parent, path=file_path)]
 
 
 def pytest_configure() -> None:
@@ -105,6 +118,28 @@ def pytest_collection_finish() -> None:
     """Let the collector leave the tests alone from here on."""
     gc.freeze()
     gc.enable()
+
+
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Have a worker send what the terminal shows of a test, and no more.
+
+    pytest-xdist's six messages of a test that passes take longer than most of the tests.
+    """
+    if not _is_brief(item.config):
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            if report.passed:
+                report.keywords = {}
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
+
+
+def _is_brief(config: pytest.Config) -> bool:
+    """Tell if this is a worker of a run that lists no durations and writes no files of results."""
+    return "PYTEST_XDIST_WORKER" in os.environ and not (
+        config.getoption("durations") or config.getoption("xmlpath")
+    )
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

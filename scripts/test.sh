@@ -7,9 +7,10 @@ cd "$(dirname "$0")/.."
 # Many tests start a Python of their own. Each would compile gradwrap again, if none may keep it.
 export PYTHONDONTWRITEBYTECODE=
 if [ ! -x .venv/bin/pytest ]; then
-  echo "installing what the tests need (some 20 s) ..."
+  echo "installing what the tests need (some 10 s) ..."
   python3 -m venv .venv
-  .venv/bin/python -m pip install -q -e ".[test]"
+  # Not compiled: most modules of these packages are never imported.
+  .venv/bin/python -m pip install -q --no-compile -e ".[test]"
 fi
 [ $# -gt 0 ] || set -- --sample
 exec .venv/bin/python -m pytest -n auto --dist worksteal "$@"

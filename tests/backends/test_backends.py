@@ -25,6 +25,7 @@ from harness import (
     to_library,
     to_numpy,
 )
+from peers import if_installed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,11 +131,16 @@ def on_peers(chosen: list[Case]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(
         ("peer", "case"),
         [
-            (peer, case)
+            one
             for peer in PEERS
-            for case in (longest.values() if peer == "jax" else chosen)
+            for one in if_installed(
+                peer,
+                [
+                    pytest.param(peer, case, id=f"{peer}-{case.id}")
+                    for case in (longest.values() if peer == "jax" else chosen)
+                ],
+            )
         ],
-        ids=lambda value: value.id if isinstance(value, Case) else value,
         indirect=["peer"],
     )
 
@@ -289,7 +295,9 @@ def test_a_peers_second_order_is_numpys(case: Case, peer: str) -> None:
 
 
 @pytest.mark.peers
-@parametrize(REAL_CASES)
+@pytest.mark.parametrize(
+    "case", if_installed("dask", [pytest.param(case, id=case.id) for case in REAL_CASES])
+)
 def test_dask_arrays_in_chunks_give_what_numpy_gives(case: Case) -> None:
     pytest.importorskip("dask.array")
     if not runs_on(case, "dask"):

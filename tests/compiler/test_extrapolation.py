@@ -209,7 +209,7 @@ def test_a_loop_of_ever_more_turns_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     assert "Fix: operations on slices" in eager.explain()
 
 
-@pytest.mark.parametrize("inner", [2, 4, pytest.param(12, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("inner", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (4, 12))])
 def test_a_few_steps_of_newton_in_each_turn(inner: int) -> None:
     """Each step of the inner loop reads a value of the turn's start: it is made part of a turn."""
 

@@ -203,6 +203,7 @@ def test_elements_outside_of_slices_give_no_warnings() -> None:
 
 
 @pytest.mark.usefixtures("at_once")
+@pytest.mark.slow
 def test_an_ill_conditioned_program_is_compared_with_its_movement() -> None:
     """Sums in another order differ by more than rounding, as the function's own results do."""
     n = 40

@@ -107,9 +107,16 @@ EVENTS = """
             return y[0] - self.part
 """
 WITH_EVENTS = [line.split()[1].partition("(")[0] for line in EVENTS.splitlines() if "(x):" in line]
+SLOW = ("by_an_implicit_method", "crossings", "stiff")
 
 
-@pytest.mark.parametrize("name", WITH_EVENTS)
+def named(names: list[str]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize(
+        "name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in names]
+    )
+
+
+@named(WITH_EVENTS)
 def test_events_of_solve_ivp(name: str, tmp_path: Path) -> None:
     check(getattr(written(tmp_path, EVENTS), name), rtol=1e-4)
 
@@ -206,7 +213,7 @@ STEPPING = """
 """
 
 
-@pytest.mark.parametrize("name", ["by_dopri5", "in_a_loop", "of_a_number", "stiff"])
+@named(["by_dopri5", "in_a_loop", "of_a_number", "stiff"])
 def test_an_object_that_steps_to_times(name: str, tmp_path: Path) -> None:
     check(getattr(written(tmp_path, STEPPING), name), rtol=1e-5, step=1e-4)
 

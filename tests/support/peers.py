@@ -9,9 +9,11 @@ from __future__ import annotations
 import functools
 import importlib
 import operator
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 
 from harness import Case, floating_parts, joined_call, namespace, split_call, to_library
 
@@ -19,6 +21,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lambdas import Function
+
+
+def if_installed(library: str, cases: list[Any]) -> list[Any]:
+    """Return the cases of a library. Where it is missing, one is skipped for all of them."""
+    if find_spec(library) is not None:
+        return cases
+    missing = f"{library} is not installed"
+    nothing = [None] * len(cases[0].values)
+    return [pytest.param(*nothing, id=missing, marks=pytest.mark.skip(reason=missing))]
 
 
 def _jax_to_device(xp: Any, x: Any, device: Any) -> Any:

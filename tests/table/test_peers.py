@@ -12,7 +12,7 @@ import pytest
 
 import gradwrap as gw
 from harness import COMPLEX, REAL, Case, cases, direction, function_of, split_call, to_numpy
-from peers import LEFT_OUT, keys_of, peer_function, reason_to_leave_out
+from peers import LEFT_OUT, if_installed, keys_of, peer_function, reason_to_leave_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,7 @@ class Ours:
         _, self.moved = gw.jvp(call, self.arrays, self.tangents)
 
 
-@pytest.mark.parametrize(("case", "dtype"), compared_with("jax"))
+@pytest.mark.parametrize(("case", "dtype"), if_installed("jax", compared_with("jax")))
 def test_jax_has_the_same_jvp_and_the_conjugate_gradient(case: Case, dtype: np.dtype[Any]) -> None:
     jax = pytest.importorskip("jax")
     ours, call = Ours(case, dtype), peer_function(case, dtype, "jax")
@@ -82,7 +82,7 @@ def test_jax_has_the_same_jvp_and_the_conjugate_gradient(case: Case, dtype: np.d
         close(found, np.conj(wanted))
 
 
-@pytest.mark.parametrize(("case", "dtype"), compared_with("torch"))
+@pytest.mark.parametrize(("case", "dtype"), if_installed("torch", compared_with("torch")))
 def test_torch_has_the_same_gradient(case: Case, dtype: np.dtype[Any]) -> None:
     torch = pytest.importorskip("torch")
     ours, call = Ours(case, dtype), peer_function(case, dtype, "torch")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -78,3 +79,58 @@ def test_each_row_and_room_and_engine_is_in_the_sample() -> None:
         "numpy",
         "c",
     }
+
+
+OUTCOMES = """
+import pytest
+
+@pytest.fixture
+def broken_at_the_end():
+    yield
+    raise RuntimeError("end")
+
+@pytest.fixture
+def broken():
+    raise RuntimeError("begin")
+
+def test_right(): pass
+def test_wrong(): assert 1 == 2, "one is not two"
+def test_left_out(): pytest.skip("no reason")
+@pytest.mark.xfail
+def test_expected(): assert False
+@pytest.mark.xfail
+def test_unexpected(): pass
+def test_cleared(broken_at_the_end): pass
+def test_prepared(broken): pass
+def test_ended(): import os; os._exit(1)
+"""
+
+
+def test_a_worker_tells_every_outcome(tmp_path: Path) -> None:
+    pytest.importorskip("xdist")
+    file = tmp_path / "test_outcomes.py"
+    file.write_text(OUTCOMES)
+    command = [sys.executable, "-m", "pytest", "-p", "conftest", "-p", "no:cacheprovider"]
+    settings = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(tmp_path)]
+
+    done = subprocess.run(
+        [*command, "-n", "1", "-rA", *settings, str(file)],
+        cwd=ROOT,
+        env={**os.environ, "COLUMNS": "300"},
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+
+    assert done.returncode == 1
+    for line in (
+        "FAILED test_outcomes.py::test_wrong - AssertionError: one is not two",
+        "FAILED test_outcomes.py::test_ended",
+        "FAILED test_outcomes.py::test_unexpected - [XPASS(strict)]",
+        "ERROR test_outcomes.py::test_cleared - RuntimeError: end",
+        "ERROR test_outcomes.py::test_prepared - RuntimeError: begin",
+        "XFAIL test_outcomes.py::test_expected",
+        "PASSED test_outcomes.py::test_right",
+        "3 failed, 2 passed, 1 skipped, 1 xfailed, 2 errors",
+    ):
+        assert line in re.sub(r"\S*/test_outcomes", "test_outcomes", done.stdout)
