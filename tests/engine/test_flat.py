@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+import gradwrap.numpy as gnp
 from gradwrap.errors import InPlaceError, TrackedValueError
 from lambdas import fn, rows
 
@@ -312,3 +313,16 @@ def test_another_shape_under_vmap() -> None:
 
     batch = np.stack([X, X + 1.0])
     np.testing.assert_allclose(gw.vmap(f)(batch), [f(x) for x in batch])
+
+
+def test_the_elements_are_an_array_to_stores_and_functions() -> None:
+    def f(x: Any) -> Any:
+        y: Any = gnp.empty(4)
+        y[:] = x.flat
+        return np.sum(y**2) + np.sum(x.__array_namespace__().asarray(x.flat) * np.arange(4.0))
+
+    x = np.array([[1.0, 2.0], [3.0, 4.0]])
+    wanted = 2 * x + np.arange(4.0).reshape(2, 2)
+    np.testing.assert_array_equal(gw.grad(f)(x), wanted)
+    np.testing.assert_array_equal(gw.grad(f)(np.asfortranarray(x)), wanted)
+    assert gw.jvp(f, (x,), (x,))[1] == np.sum(wanted * x)

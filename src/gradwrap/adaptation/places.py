@@ -330,6 +330,9 @@ class _Search:
 
     def _in_function(self, function: Any) -> Iterator[Change]:
         is_own = self._is_own(function)
+        module = str(function.__globals__.get("__name__") or "")
+        # another package's function may have closed over what this one has given it
+        may_call = is_own or not is_never_adapted(package_of(module))
         if is_own:
             self.functions.append(function)
         if is_own and function.__defaults__:
@@ -344,7 +347,7 @@ class _Search:
             except ValueError:  # of a name that has no value yet
                 continue
             place = Place(cell, "cell_contents")
-            yield from self._at(place, value, 0) if is_own else self._inside(value, 0)
+            yield from self._at(place, value, 0) if may_call else self._inside(value, 0)
         yield from self._inside(attributes_of(function).get("__wrapped__"), 0)
 
     def _in_class(self, kind: type[Any]) -> Iterator[Change]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradwrap.core.array.flat import Flat
 from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.levels.modes import is_traced, represented
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
@@ -31,6 +32,9 @@ asked_of_data(
 )
 
 
+FLAT: Any = Flat
+
+
 @composite("asarray")
 def asarray(
     xp: Any, obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None
@@ -56,9 +60,9 @@ def asarray(
         return stacked if dtype is None else xp.astype(stacked, dtype, copy=False)
     if type_of(obj) not in backend.plain_types:
         backend.check_type(type_of(obj))
-        held_in_table = tracked_in(obj)
-        if held_in_table is not None:
-            return asarray(xp, held_in_table, dtype=dtype, device=device, copy=copy)
+        variable = obj.copy() if isinstance(obj, FLAT) else tracked_in(obj)
+        if variable is not None:
+            return asarray(xp, variable, dtype=dtype, device=device, copy=copy)
     made = backend.xp.asarray(obj, dtype=dtype, device=device, copy=copy)
     held = made
     if made is obj or getattr(made, "base", None) is not None:

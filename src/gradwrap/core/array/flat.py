@@ -22,6 +22,9 @@ class Flat(Generic[V]):
 
     __slots__ = ("base", "index")
 
+    is_of_variable = True
+    """An operation that is given this object takes a copy of the elements."""
+
     def __init__(self, base: V) -> None:
         self.base: V = base
         self.index: int = 0

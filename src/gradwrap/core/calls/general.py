@@ -126,6 +126,8 @@ def converted(value: Any, *, is_operand: bool = True) -> Any:
     As an operand, an object that answers ufuncs itself is left as it is.
     """
     kind = type_of(value)
+    if getattr(kind, "is_of_variable", False):  # `x.flat`
+        return value.copy()
     if not hasattr(kind, "__array__") or (is_operand and hasattr(kind, "__array_ufunc__")):
         return value
     if isinstance(value, AnyWrapper):
