@@ -205,10 +205,17 @@ def solution(
     def solve(linear: Callable[[Any], Any], y: Any) -> Any:
         y = as_array(y)
         shape, units = y.shape, np.reshape(np.eye(y.size), (y.size, *y.shape))
-        matrix = np.stack([np.reshape(as_array(linear(unit)), (-1,)) for unit in units], axis=1)
+
+        def of(size: float) -> Any:
+            """Return the matrix, computed from unit vectors of another length."""
+            columns = [np.reshape(as_array(linear(size * unit)), (-1,)) for unit in units]
+            return np.stack(columns, axis=1) / size
+
+        matrix = of(1.0)
         data = innermost(matrix)  # of all examples of a batch
         is_finite = np.isfinite(data).all()  # of a tangent with NaN, it is not
-        if is_finite and np.any(np.linalg.matrix_rank(_scaled(data)) < y.size):
+        is_singular = is_finite and np.any(np.linalg.matrix_rank(_scaled(data)) < y.size)
+        if is_singular or (is_finite and _is_rounding(data, of)):
             raise NoRuleError(
                 f"{name}: the Jacobian is singular at the solution, which is then not the only "
                 "one, and has no derivative. Fix: return also a small multiple of the parameters "
@@ -218,6 +225,22 @@ def solution(
 
     start = np.asarray(found, dtype=float)[()]
     return named_root(residual, start, lambda _f, x: x, None if is_unique else solve, name)
+
+
+LENGTHS = 1.0837, 0.7319
+"""Factors whose products are rounded in other ways."""
+
+
+def _is_rounding(matrix: Any, of: Callable[[float], Any]) -> bool:
+    """Tell if a row or a column is only what rounding has left: another computation differs."""
+    lengths = [np.linalg.norm(matrix, axis=axis) for axis in (-2, -1)]
+    if np.min(lengths) > 1e-9 * np.max(lengths):
+        return False
+    noise = np.max([np.abs(innermost(of(size)) - matrix) for size in LENGTHS], axis=0)
+    return any(
+        bool(np.any(length <= 100 * np.linalg.norm(noise, axis=axis)))
+        for length, axis in zip(lengths, (-2, -1), strict=True)
+    )
 
 
 def _scaled(matrix: Any) -> Any:
