@@ -16,9 +16,10 @@ import numpy as np
 
 from gradwrap.core.levels.modes import is_traced, no_grad
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, native
+from gradwrap.core.observing.callers import current_caller, refused
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt
 from gradwrap.core.values.tree import map_leaves
-from gradwrap.errors import NoRuleError
+from gradwrap.errors import NoRuleError, RuleResultError
 from gradwrap.scipy.agreeing import NUMBERS, check_value
 from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import SciPyCall, chosen, form_of, wrappers_in
@@ -86,11 +87,14 @@ class Solved(Composed):
         named |= {name: native[name] for name in native if name not in given}
         words["result"] = result = scipys(row.path)(*places, **named)
         words["again"] = lambda: _by_array_api(row, form, given | {"args": words["args"]})
-        parts = self.function(**chosen(words | more, self.wanted))
-        has_failed = isinstance(result, DICT) and not np.all(result.get("success", True))
-        moving = [*parts.values(), *args, *kwargs.values()]  # a guess moves what is on the way
-        if has_failed and not self.checks and is_recorded(moving):
-            refuse_failure(row.name, False, result.get("message", "") or "success=False")
+        try:
+            parts = self.function(**chosen(words | more, self.wanted))
+            has_failed = isinstance(result, DICT) and not np.all(result.get("success", True))
+            moving = [*parts.values(), *args, *kwargs.values()]  # a guess moves what is on the way
+            if has_failed and not self.checks and is_recorded(moving):
+                refuse_failure(row.name, False, result.get("message", "") or "success=False")
+        except (NoRuleError, RuleResultError) as error:
+            raise refused(current_caller(), error) from None  # the code may catch it
         return attached(row.path, more.get("shown", lambda made: made)(result), parts)
 
 
