@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.errors import NoRuleError
 from packages import written
 
 if TYPE_CHECKING:
@@ -313,3 +314,49 @@ ONE_BUFFER = """
 @pytest.mark.parametrize("name", ["by_odeint", "by_solve_ivp", "by_steps"])
 def test_a_function_may_return_the_same_array_at_each_call(name: str, tmp_path: Path) -> None:
     check(getattr(written(tmp_path, ONE_BUFFER), name), rtol=1e-4)
+
+
+CATCHING = """
+    from scipy.optimize import minimize
+
+    def stopped(x):
+        return minimize(
+            lambda v: np.sum((v - x[:2]) ** 2) + x[2] * np.sum(v ** 4),
+            np.array([0.3, 0.2]),
+            options={"maxiter": 1},
+        ).x.sum()
+
+    def with_another_value(x):
+        try:
+            return stopped(x) + x[3]
+        except Exception:
+            return 1.0 + x[3]
+
+    def with_the_same_value(x):
+        try:
+            return stopped(x) + x[3]
+        except Exception:
+            return stopped(np.array(KEPT)) + x[3]
+
+    KEPT = [0.5, 0.7, 0.3]
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("with_another_value", "its result is another one than for plain values"),
+        ("with_the_same_value", "its result has another derivative than its values"),
+    ],
+)
+def test_a_refusal_that_the_code_has_caught_is_raised(
+    tmp_path: Path, name: str, words: str
+) -> None:
+    function = getattr(written(tmp_path, CATCHING), name)
+    x = np.array([0.5, 0.7, 0.3, 0.9])
+    adapted = gw.adapting(function)
+    text = rf"minimize found no solution.*{words}"
+    with pytest.raises(NoRuleError, match=text):
+        gw.grad(adapted)(x)
+    with pytest.raises(NoRuleError, match=text):
+        gw.jvp(adapted, (x,), (x,))

@@ -315,3 +315,38 @@ def test_what_a_refused_call_leaves_is_refused() -> None:
         gw.grad(caught)(A)
     with pytest.raises(TrackedValueError, match=words):
         gw.jvp(caught, (A,), (A,))
+
+
+def _by_density(x: Any, t: Any) -> Any:
+    density = 0.5 * np.exp(-np.abs(x - t[0]) * np.exp(-t[1])) * np.exp(-t[1])
+    return -np.sum(np.log(density))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_curvature_that_rounding_has_left_is_refused(seed: int) -> None:
+    # Between the two numbers in the middle, the likelihood of Laplace's distribution is flat.
+    data = np.random.default_rng(seed).gamma(3.0, 1.2, size=20)
+
+    def place(x: Any) -> Any:
+        start = np.array([np.median(data), 0.3])
+        options = {"xatol": 1e-9, "fatol": 1e-12}
+        found = optimize.minimize(
+            lambda t: _by_density(x, t), start, method="Nelder-Mead", options=options
+        )
+        return found.x[0]
+
+    with pytest.raises(NoRuleError, match="the Jacobian is singular at the solution"):
+        gw.grad(place)(data)
+
+
+def test_a_small_curvature_is_one() -> None:
+    def lowest(a: Any) -> Any:
+        def cost(t: Any) -> Any:
+            return 1e-14 * (t[0] - a**2) ** 2 + (t[1] - 3.0 * a) ** 4 + (t[1] - 3.0 * a) ** 2
+
+        def slope(t: Any) -> Any:
+            return gw.grad(cost)(t)
+
+        return optimize.root(slope, np.array([1.0, 2.0]), tol=1e-14).x
+
+    np.testing.assert_allclose(gw.jacobian(lowest)(1.3), [2.6, 3.0], rtol=1e-6)

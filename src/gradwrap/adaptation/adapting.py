@@ -50,7 +50,7 @@ from gradwrap.core.levels.wrapper import (
 from gradwrap.core.library.backend import backend_of, is_floating
 from gradwrap.core.library.labelled import are_kept
 from gradwrap.core.observing.called import called_at
-from gradwrap.core.observing.callers import latest_refusal, noted
+from gradwrap.core.observing.callers import Refusal, latest_refusal, noted
 from gradwrap.core.observing.results import check_caught
 from gradwrap.core.observing.tracebacks import forget
 from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, named_by, type_of
@@ -60,6 +60,7 @@ from gradwrap.errors import (
     BatchedValueError,
     GradwrapError,
     NoRuleError,
+    RuleResultError,
     TrackedValueError,
 )
 from gradwrap.transforms.derived import derived
@@ -237,9 +238,30 @@ class _Runs:
                 self.found = [one for one in held if module_of(one) is not None]
                 is_kept = len(self.own) == 1 and not self.watch  # generated code may change
                 self.group = grouped([*self.own, *self.found]) if is_kept else None
-        if noted.get() is not before and is_derived(leaves):
+        caught = noted.get()
+        if caught is not before and is_derived(leaves):
             check_caught(before, flatten(out)[0], self.fun, args, kwargs)
+            if caught is not None and caught.error in (NoRuleError, RuleResultError):
+                self._check_derivative(caught, args, kwargs)
         return out, steered
+
+    def _check_derivative(self, caught: Refusal, args: Any, kwargs: Any) -> None:
+        """Compare the derivative with differences where code has caught that a result has none.
+
+        What it returns then may have the right value, and a constant in place of the result.
+        """
+        if is_traced() or is_checked.get():
+            return
+        checking = is_checked.set(True)
+        try:
+            lacks = lacks_a_part(lambda *a, **k: self(a, k), self.fun, args, kwargs)
+        finally:
+            is_checked.reset(checking)
+        if lacks:
+            raise caught.error(
+                f"{caught.message} The code has caught this error, and its result has another "
+                "derivative than its values: a part of the gradient would be missing."
+            )
 
     def _searched(self, found: Found, out: Any, args: Any, kwargs: Any) -> Any:
         """Return the output of a run that has found a number by comparisons, or refuse it."""

@@ -16,9 +16,10 @@ import numpy as np
 
 from gradwrap.core.levels.modes import is_traced, no_grad
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, native
+from gradwrap.core.observing.callers import current_caller, refused
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt
 from gradwrap.core.values.tree import map_leaves
-from gradwrap.errors import NoRuleError
+from gradwrap.errors import NoRuleError, RuleResultError
 from gradwrap.scipy.agreeing import NUMBERS, check_value
 from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import SciPyCall, chosen, form_of, wrappers_in
@@ -86,11 +87,14 @@ class Solved(Composed):
         named |= {name: native[name] for name in native if name not in given}
         words["result"] = result = scipys(row.path)(*places, **named)
         words["again"] = lambda: _by_array_api(row, form, given | {"args": words["args"]})
-        parts = self.function(**chosen(words | more, self.wanted))
-        has_failed = isinstance(result, DICT) and not np.all(result.get("success", True))
-        moving = [*parts.values(), *args, *kwargs.values()]  # a guess moves what is on the way
-        if has_failed and not self.checks and is_recorded(moving):
-            refuse_failure(row.name, False, result.get("message", "") or "success=False")
+        try:
+            parts = self.function(**chosen(words | more, self.wanted))
+            has_failed = isinstance(result, DICT) and not np.all(result.get("success", True))
+            moving = [*parts.values(), *args, *kwargs.values()]  # a guess moves what is on the way
+            if has_failed and not self.checks and is_recorded(moving):
+                refuse_failure(row.name, False, result.get("message", "") or "success=False")
+        except (NoRuleError, RuleResultError) as error:
+            raise refused(current_caller(), error) from None  # the code may catch it
         return attached(row.path, more.get("shown", lambda made: made)(result), parts)
 
 
@@ -201,10 +205,17 @@ def solution(
     def solve(linear: Callable[[Any], Any], y: Any) -> Any:
         y = as_array(y)
         shape, units = y.shape, np.reshape(np.eye(y.size), (y.size, *y.shape))
-        matrix = np.stack([np.reshape(as_array(linear(unit)), (-1,)) for unit in units], axis=1)
+
+        def of(size: float) -> Any:
+            """Return the matrix, computed from unit vectors of another length."""
+            columns = [np.reshape(as_array(linear(size * unit)), (-1,)) for unit in units]
+            return np.stack(columns, axis=1) / size
+
+        matrix = of(1.0)
         data = innermost(matrix)  # of all examples of a batch
         is_finite = np.isfinite(data).all()  # of a tangent with NaN, it is not
-        if is_finite and np.any(np.linalg.matrix_rank(_scaled(data)) < y.size):
+        is_singular = is_finite and np.any(np.linalg.matrix_rank(_scaled(data)) < y.size)
+        if is_singular or (is_finite and _is_rounding(data, of)):
             raise NoRuleError(
                 f"{name}: the Jacobian is singular at the solution, which is then not the only "
                 "one, and has no derivative. Fix: return also a small multiple of the parameters "
@@ -214,6 +225,22 @@ def solution(
 
     start = np.asarray(found, dtype=float)[()]
     return named_root(residual, start, lambda _f, x: x, None if is_unique else solve, name)
+
+
+LENGTHS = 1.0837, 0.7319
+"""Factors whose products are rounded in other ways."""
+
+
+def _is_rounding(matrix: Any, of: Callable[[float], Any]) -> bool:
+    """Tell if a row or a column is only what rounding has left: another computation differs."""
+    lengths = [np.linalg.norm(matrix, axis=axis) for axis in (-2, -1)]
+    if np.min(lengths) > 1e-9 * np.max(lengths):
+        return False
+    noise = np.max([np.abs(innermost(of(size)) - matrix) for size in LENGTHS], axis=0)
+    return any(
+        bool(np.any(length <= 100 * np.linalg.norm(noise, axis=axis)))
+        for length, axis in zip(lengths, (-2, -1), strict=True)
+    )
 
 
 def _scaled(matrix: Any) -> Any:
