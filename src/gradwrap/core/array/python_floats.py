@@ -242,8 +242,8 @@ def _binary(name: str, *, is_swapped: bool) -> Callable[[Any, Any], Any]:
     def bind(own: Any) -> Callable[[Any, Any], Any]:
         """Return the operator of a class of floats, which gives floats of this class."""
         before, op = changes(), op_of_symbol(SYMBOLS[name], 2)
-        of_floats: Any = super(PythonFloat, own)._bind(op)
-        found = operator_call(of_floats, own._level, swapped=is_swapped)
+        above: Any = super(PythonFloat, own)  # arrays' own, bound to this class
+        found = operator_call(above._bind(op), own._level, swapped=is_swapped)
         bound[own] = before, found
         return found
 
