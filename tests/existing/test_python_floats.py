@@ -211,7 +211,8 @@ def test_the_caller_gets_an_array_of_no_axes() -> None:
     assert y.grad == 3.0
     with np.errstate(divide="ignore"):
         assert np.isinf((y / 0.0).data)
-    np.testing.assert_allclose(x.grad, [3 * 1.37, 3 * 0.83])
+    gradient: Any = x.grad
+    np.testing.assert_allclose(gradient, [3 * 1.37, 3 * 0.83])
 
 
 def test_second_derivatives_and_batches_of_floats(rules: Any) -> None:
