@@ -46,6 +46,7 @@ from gradwrap.transforms.arguments import kept_probe, stop_gradient, wrapped_unt
 from gradwrap.transforms.calls import checked_leaves, dual, output_of, spaces_of
 from gradwrap.transforms.checkpoint import origins
 from gradwrap.transforms.raveling import to_host
+from gradwrap.transforms.recomputing import recomputing
 from gradwrap.transforms.reverse import vjp
 
 if TYPE_CHECKING:
@@ -112,13 +113,16 @@ def custom_root(
     >>> gw.value_and_grad(lambda a: fixed_point(lambda x: a * np.cos(x), 1.0))(0.5)
     (np.float64(0.45018...), np.float64(0.73948...))
     """
-    return named_root(f, initial_guess, solve, tangent_solve, f"custom_root of {name_of(f)}")
+    name = f"custom_root of {name_of(f)}"
+    return named_root(recomputing(f), initial_guess, solve, tangent_solve, name, f)
 
 
-def named_root(f: Any, initial_guess: T, solve: Any, tangent_solve: Any, name: str) -> T:
-    """Return what `custom_root` does; the errors have the name."""
+def named_root(  # noqa: PLR0913  those of `custom_root`, and two that it adds
+    f: Any, initial_guess: T, solve: Any, tangent_solve: Any, name: str, quick: Any = None
+) -> T:
+    """Return what `custom_root` does; the errors have the name, and the solver calls `quick`."""
     tangent_solve = tangent_solve or _dense_solve
-    return _solved(f, initial_guess, f, solve, (tangent_solve, tangent_solve), name)  # type: ignore[no-any-return]  # of the type of the guess
+    return _solved(f, initial_guess, quick or f, solve, (tangent_solve, tangent_solve), name)  # type: ignore[no-any-return]  # of the type of the guess
 
 
 def fixed_point(
@@ -167,8 +171,8 @@ def fixed_point(
     """
     name = name_of(fun)
 
-    def residual(x: Any) -> Any:
-        return _minus(fun(x), x, f"fixed_point of {name}: fun")
+    def change_by(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        return lambda x: _minus(function(x), x, f"fixed_point of {name}: fun")
 
     def iterate(change: Any, x: Any) -> Any:
         left = np.inf
@@ -188,7 +192,8 @@ def fixed_point(
             "it by a solver of your own with gw.custom_root."
         )
 
-    return named_root(residual, x0, iterate, tangent_solve, f"fixed_point of {name}")
+    by_rule, title = change_by(recomputing(fun)), f"fixed_point of {name}"
+    return named_root(by_rule, x0, iterate, tangent_solve, title, change_by(fun))
 
 
 def _relative(step: Any, at: Any) -> float:
