@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+import scipy.integrate
 import scipy.optimize
 
 import gradwrap as gw
@@ -135,6 +136,79 @@ def test_roots_and_fixed_points_of_functions_that_keep_results() -> None:
     for function in (by_root, by_iteration):
         np.testing.assert_allclose(gw.grad(function)(A), wanted, rtol=1e-9)
         np.testing.assert_allclose(gw.jacfwd(function)(A), wanted, rtol=1e-9)
+
+
+class Lazy:
+    """A model that computes a number once and keeps it."""
+
+    def __init__(self, a: Any) -> None:
+        self.a = a
+        self.kept: Any = None
+
+    @functools.cached_property
+    def twice(self) -> Any:
+        return 2.0 * self.a
+
+    def again(self) -> Any:
+        if self.kept is None:
+            self.kept = 2.0 * self.a
+        return self.kept
+
+    def equations(self, x: Any) -> Any:
+        return x**3 + x - self.twice
+
+    def same_equations(self, x: Any) -> Any:
+        return x**3 + x - self.again()
+
+    def rate(self, _t: Any, y: Any) -> Any:
+        return -y * self.twice
+
+
+def lazy_root(a: Any, so: Any) -> Any:
+    return np.sum(W * so.root(Lazy(a).equations, np.ones(2), tol=1e-13).x)
+
+
+def lazy_fsolve(a: Any, so: Any) -> Any:
+    return np.sum(W * so.fsolve(Lazy(a).same_equations, np.ones(2), xtol=1e-13))
+
+
+def lazy_custom_root(a: Any, so: Any) -> Any:
+    find = optimize.fsolve
+    return np.sum(W * gw.custom_root(Lazy(a).equations, np.ones(2), lambda f, x: find(f, x)))
+
+
+def lazy_fixed_point(a: Any, so: Any) -> Any:
+    model = Lazy(a)
+    return np.sum(W * gw.fixed_point(lambda x: x - 0.1 * model.equations(x), np.ones(2)))
+
+
+@pytest.mark.parametrize("call", [lazy_root, lazy_fsolve, lazy_custom_root, lazy_fixed_point])
+@pytest.mark.parametrize("is_adapted", [False, True])
+def test_what_is_computed_once_has_derivatives(call: Any, is_adapted: bool) -> None:
+    so = optimize if is_adapted else gradwrap.scipy.optimize
+
+    def total(a: Any) -> Any:
+        return call(a, so) + 0.1 * np.sum(a)
+
+    function = gw.adapting(total) if is_adapted else total
+    x = optimize.fsolve(lambda x: x**3 + x - 2.0 * A, np.ones(2), xtol=1e-12)
+    wanted = 0.1 + W * 2.0 / (3.0 * x**2 + 1.0)
+    np.testing.assert_allclose(gw.grad(function)(A), wanted, rtol=1e-8)
+    np.testing.assert_allclose(gw.jacfwd(function)(A), wanted, rtol=1e-8)
+
+
+@pytest.mark.parametrize("is_adapted", [False, True])
+def test_what_a_rate_computes_once_has_derivatives(is_adapted: bool) -> None:
+    si: Any = scipy.integrate if is_adapted else gradwrap.scipy.integrate
+
+    def total(a: Any) -> Any:
+        ends = si.solve_ivp(Lazy(a).rate, (0.0, 1.0), np.ones(2), rtol=1e-9, atol=1e-11).y[:, -1]
+        more = si.odeint(Lazy(a).rate, np.ones(2), [0.0, 1.0], tfirst=True, rtol=1e-10)[-1]
+        return np.sum(W * ends) + np.sum(more) + 0.1 * np.sum(a)
+
+    function = gw.adapting(total) if is_adapted else total
+    wanted = 0.1 - 2.0 * (W + 1.0) * np.exp(-2.0 * A)
+    np.testing.assert_allclose(gw.grad(function)(A), wanted, rtol=1e-6)
 
 
 def test_second_derivatives() -> None:

@@ -29,7 +29,7 @@ from gradwrap.scipy.results import with_parts
 from gradwrap.scipy.table import Row
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.implicit import named_root
-from gradwrap.transforms.recomputing import recomputing
+from gradwrap.transforms.recomputing import may_keep, recomputing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -192,7 +192,13 @@ def quiet(function: Any) -> Any:
     if not callable(function):
         return function
 
+    is_first = may_keep(function)
+
     def called(*args: Any, **kwargs: Any) -> Any:
+        nonlocal is_first
+        if is_first:  # what it keeps of this call has derivatives
+            is_first = False
+            return plain(function(*args, **kwargs))
         with no_grad():
             return plain(function(*args, **kwargs))
 

@@ -46,7 +46,7 @@ from gradwrap.transforms.arguments import kept_probe, stop_gradient, wrapped_unt
 from gradwrap.transforms.calls import checked_leaves, dual, output_of, spaces_of
 from gradwrap.transforms.checkpoint import origins
 from gradwrap.transforms.raveling import to_host
-from gradwrap.transforms.recomputing import recomputing
+from gradwrap.transforms.recomputing import may_keep, recomputing
 from gradwrap.transforms.reverse import vjp
 
 if TYPE_CHECKING:
@@ -283,10 +283,20 @@ def _solved(  # noqa: PLR0913  the two functions above
     name: str,
 ) -> Any:
     """Find a root of `f` by `solve(given, like)`, and attach its derivative at each level."""
+    is_first, silenced = may_keep(given), silent_up_to()
+    depended: set[int] = set()
 
     def quietly(x: Any) -> Any:
         """Call the function as the solver does, with native arrays where possible."""
-        return map_leaves(_without_silent, given(wrapped_untracked(x)))
+        nonlocal is_first
+        if is_first:  # what it keeps of this call has derivatives
+            is_first = False
+            with recording_from(silenced + 1):
+                made = given(wrapped_untracked(x))
+            depended.update(_levels_of(flatten(made)[0])[0])
+        else:
+            made = given(wrapped_untracked(x))
+        return map_leaves(_without_silent, made)
 
     with no_grad():
         like = map_leaves(_without_silent, like)
@@ -298,6 +308,8 @@ def _solved(  # noqa: PLR0913  the two functions above
     residual = problem.residual(leaves)
     levels, is_outside = _levels_of(residual)
     levels = {level for level in levels if level > problem.silenced}
+    if not levels and any(level > silenced for level in depended):
+        raise _kept(name, "at the solution")
     if levels and is_outside:
         return unflatten(treedef, _stepped(problem, leaves, len(levels)))
     for level in sorted(levels):
@@ -443,12 +455,16 @@ def _recorded(problem: _Problem, leaves: Sequence[Any], level: int) -> list[Any]
     tracked = [value._node for value in residual if value is not None]
     parents = tuple(node for node in origins(tracked, began) if node not in points)
     if not parents:
-        raise RuleResultError(
-            f"{problem.name}: at a second call at the solution, the function's result does not "
-            "depend on the tracked values that it depended on at the first. It may return what it "
-            "has kept. Fix: let it compute its result at each call."
-        )
+        raise _kept(problem.name, "at a second call at the solution")
     return _Solution(problem, leaves, adjoint, residual, parents).recorded(level)
+
+
+def _kept(name: str, where: str) -> RuleResultError:
+    return RuleResultError(
+        f"{name}: {where}, the function's result does not depend on the tracked values that it "
+        "depended on at its first call. It may return what it has kept. Fix: let it compute its "
+        "result at each call."
+    )
 
 
 def _point(problem: _Problem, x: Any, level: int) -> Any:

@@ -4,6 +4,9 @@ A cost and its gradient often share what they compute: an object keeps the point
 and what it found there. A solver's calls, which record nothing, leave it at the solution. There an
 implicit rule calls it again, and would get results without derivatives. So such a function is first
 called at another point.
+
+An object may also compute a value at its first call, and keep it (`functools.cached_property`). So
+a solver's first call of such a function records: what it keeps then has derivatives.
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ CONSTANTS: Any = (
 
 def recomputing(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that does not return what it has kept of its last call."""
-    if not _may_keep(function, DEPTH):
+    if not may_keep(function):
         return function
 
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -60,7 +63,7 @@ def _elsewhere(leaf: Any) -> Any:
     return found + APART * (1.0 + abs(found)) if is_moved else leaf
 
 
-def _may_keep(value: Any, depth: int) -> bool:
+def may_keep(value: Any, depth: int = DEPTH) -> bool:
     """Tell if a value may keep something from call to call, or calls what may."""
     if isinstance(value, CONSTANTS):
         return False
@@ -69,10 +72,10 @@ def _may_keep(value: Any, depth: int) -> bool:
     elif isinstance(value, MethodType):
         value = (value.__self__, value.__func__)
     if isinstance(value, TUPLE):
-        return any(_may_keep(part, depth) for part in value)
+        return any(may_keep(part, depth) for part in value)
     if type_of(value) is not FunctionType or depth == 0 or _stores_outside(value.__code__):
         return True
-    return any(_may_keep(one, depth - 1) for one in _read_by(value))
+    return any(may_keep(one, depth - 1) for one in _read_by(value))
 
 
 @functools.lru_cache(1024)
