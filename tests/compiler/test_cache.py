@@ -419,8 +419,10 @@ def test_the_package_ziglang_stands_in_for_a_missing_compiler(
     )
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setattr(c_library, "NAMES", ("no-such-compiler",))
-    with pytest.raises(Unsupported, match=r"pip install gradwrap\[c\]"):
-        c_library.compiler()
+    with monkeypatch.context() as patched:
+        patched.setitem(sys.modules, "ziglang", None)  # it may be installed
+        with pytest.raises(Unsupported, match=r"pip install gradwrap\[c\]"):
+            c_library.compiler()
     monkeypatch.syspath_prepend(str(package.parent))
     monkeypatch.setenv("PYTHONPATH", str(package.parent))
     assert c_library.compiler().command == (sys.executable, "-m", "ziglang", "cc")

@@ -131,6 +131,20 @@ RULES = """
         def _(v): return v * v
         return local(float(x[0])) * local(x)
     def tables(x): return by_class(float(x[0])) * by_class(x) * by_class(x[1])
+    def changed(x):
+        y = x.copy()
+        y *= float(x[0])
+        y[0] += x.item(1)
+        z = np.ones(2, dtype=np.float32)
+        z *= 2.0
+        return y.sum() * z.sum()
+    def stored(x):
+        a = np.zeros(2)
+        for i in range(2):
+            a[i] = math.sin(x[i])
+        b = np.where(a > 0.5, float(x[0]), a)
+        c = np.concatenate([np.reshape(x.item(0), 1), np.zeros(2)])
+        return a.sum() * b.prod() + c.sum()
     def numpys(x):
         with np.errstate(all="ignore"):
             return x[1] * (2.0 if np.isinf(x[0] / (x[1] - x[1])) else 3.0)
@@ -160,6 +174,33 @@ def test_a_float_of_python_follows_pythons_rules(rules: Any, name: str) -> None:
     np.testing.assert_allclose(
         gw.jacfwd(function)(x), gw.grad(function)(x), rtol=1e-6 * rtol, atol=1e-14
     )
+
+
+def inner_gradient(x: Any) -> Any:
+    return gw.grad(lambda t: t**3 * x[1])(float(x[0]))
+
+
+def inner_curvature(x: Any) -> Any:
+    return gw.grad(gw.grad(lambda t: t**4 / (1 + t)))(x.item(0)) * x[1]
+
+
+def inner_checkpoint(x: Any) -> Any:
+    return gw.checkpoint(lambda t: t**2 / (1 + t))(float(x[0])) * x[1]
+
+
+def inner_tangent(x: Any) -> Any:
+    return gw.vjp(lambda t: np.sin(t) * t, x.tolist()[0])[1](1.0)[0] * x[1]
+
+
+@pytest.mark.parametrize(
+    "function", [inner_gradient, inner_curvature, inner_checkpoint, inner_tangent]
+)
+def test_floats_are_arguments_of_inner_transforms(function: Any) -> None:
+    x = np.array([0.83, 1.37])
+    adapted = gw.adapting(function)
+    wanted = [(function(x + h) - function(x - h)) / 2e-6 for h in 1e-6 * np.eye(2)]
+    np.testing.assert_allclose(gw.grad(adapted)(x), wanted, rtol=1e-7)
+    np.testing.assert_allclose(gw.jacfwd(adapted)(x), wanted, rtol=1e-7)
 
 
 def test_second_derivatives_and_batches_of_floats(rules: Any) -> None:

@@ -64,6 +64,11 @@ class PythonFloat:
     _arrays: Any = None
     """The class of wrappers for arrays."""
 
+    @classmethod
+    def _bind(cls, op: Any) -> Any:
+        """Return the operation of arrays: its result may be one."""
+        return cls._arrays._bind(op)
+
     def __getattr__(self, name: str) -> Any:
         if adapted_caller() is not None and not hasattr(float, name):
             raise AttributeError(f"'float' object has no attribute {name!r}")
@@ -75,6 +80,10 @@ class PythonFloat:
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         given = [_like_others(one, inputs) for one in inputs]
         return array_of(self).__array_ufunc__(ufunc, method, *given, **options)
+
+    def beside(self, others: Any) -> Any:
+        """Return the number as an array of no axes, in the precision of others."""
+        return _like_others(self, others)
 
     def __copy__(self) -> Any:
         return self
@@ -233,7 +242,8 @@ def _binary(name: str, *, is_swapped: bool) -> Callable[[Any, Any], Any]:
     def bind(own: Any) -> Callable[[Any, Any], Any]:
         """Return the operator of a class of floats, which gives floats of this class."""
         before, op = changes(), op_of_symbol(SYMBOLS[name], 2)
-        found = operator_call(own._bind(op), own._level, swapped=is_swapped)
+        above: Any = super(PythonFloat, own)  # arrays' own, bound to this class
+        found = operator_call(above._bind(op), own._level, swapped=is_swapped)
         bound[own] = before, found
         return found
 

@@ -83,10 +83,10 @@ def operator_call(
     times = rule.symbol == "*"
 
     def apply_or_decline(bound: BoundOp, arrays: tuple[Any, ...], statics: tuple[Any, ...]) -> Any:
-        kind = type_of(arrays[-1])
-        is_weak = len(arrays) > 1 and _is_weak(kind)
-        if reflected and (is_weak or bound.backend.answers_itself(kind, operators=True)):
+        if reflected and bound.backend.answers_itself(type_of(arrays[-1]), operators=True):
             return NotImplemented
+        if len(arrays) > 1 and any(map(_is_weak, arrays)):
+            arrays = tuple(a.beside(arrays) if _is_weak(a) else a for a in arrays)
         found = keeps_labels(arrays)
         if found is not None:
             return combined(found, lambda *given: _apply_linked(bound, given, statics), arrays)
@@ -111,9 +111,9 @@ def operator_call(
     return operate
 
 
-def _is_weak(kind: type[Any]) -> bool:
-    """Tell if a wrapper is one of a number of Python, which takes the dtype of other operands."""
-    return issubclass(kind, AnyWrapper) and kind._is_weak
+def _is_weak(value: Any) -> bool:
+    """Tell if a value is a tracked number of Python, which takes the dtype of other operands."""
+    return isinstance(value, AnyWrapper) and value._is_weak
 
 
 number_types: list[type[Any]] = [Number]
