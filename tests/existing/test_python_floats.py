@@ -203,6 +203,18 @@ def test_floats_are_arguments_of_inner_transforms(function: Any) -> None:
     np.testing.assert_allclose(gw.jacfwd(adapted)(x), wanted, rtol=1e-7)
 
 
+def test_the_caller_gets_an_array_of_no_axes() -> None:
+    x = gw.wrap(np.array([0.83, 1.37]), requires_grad=True)
+    y = gw.adapting(lambda x: {"of": [float(x[0]) * x.item(1)]})(x)["of"][0]
+    y.retain_grad()
+    (3.0 * y).backward()
+    assert y.grad == 3.0
+    with np.errstate(divide="ignore"):
+        assert np.isinf((y / 0.0).data)
+    gradient: Any = x.grad
+    np.testing.assert_allclose(gradient, [3 * 1.37, 3 * 0.83])
+
+
 def test_second_derivatives_and_batches_of_floats(rules: Any) -> None:
     x = np.array([0.83, 1.37])
     function = gw.adapting(rules.in_place)

@@ -30,10 +30,16 @@ from gradwrap.adaptation.rounded_keys import Looked, restore
 from gradwrap.adaptation.rounded_keys import caches as looked_in
 from gradwrap.adaptation.searching import lacks_a_part, without_derivative
 from gradwrap.adaptation.stand_ins import compiled_as, look_again, stand_in_of
-from gradwrap.core.array.adapted import made_text, plain_made, rounded_at, stands_for_python
+from gradwrap.core.array.adapted import (
+    adapted_caller,
+    made_text,
+    plain_made,
+    rounded_at,
+    stands_for_python,
+)
 from gradwrap.core.array.adapted import rounding as rounding_as
 from gradwrap.core.array.keys import Cache, caches
-from gradwrap.core.array.python_floats import python_float
+from gradwrap.core.array.python_floats import PythonFloat, array_of, python_float
 from gradwrap.core.array.steered import Found, check_steered, found_at, is_checked
 from gradwrap.core.array.texts import Texts, texts
 from gradwrap.core.array.wrapping import wrap
@@ -54,7 +60,7 @@ from gradwrap.core.observing.callers import Refusal, latest_refusal, noted
 from gradwrap.core.observing.results import check_caught
 from gradwrap.core.observing.tracebacks import forget
 from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, named_by, type_of
-from gradwrap.core.values.tree import flatten, is_lone, map_leaves
+from gradwrap.core.values.tree import flatten, is_lone, map_leaves, unflatten
 from gradwrap.errors import (
     AdaptationError,
     BatchedValueError,
@@ -151,7 +157,8 @@ def adapting(
     def adapted(*args: Any, **kwargs: Any) -> Any:
         if not is_differentiating() and not (is_recorded(args) or is_recorded(kwargs)):
             return fun(*args, **kwargs)
-        return runs(args, kwargs)
+        out = runs(args, kwargs)
+        return out if adapted_caller() is not None else _for_other_code(out)
 
     return adapted
 
@@ -159,6 +166,16 @@ def adapting(
 def _as_float(leaf: Any) -> Any:
     """Return a float of Python for an argument that was one; other leaves unchanged."""
     return python_float(leaf) if stands_for_python(leaf) else leaf
+
+
+def _for_other_code(out: Any) -> Any:
+    """Return an output with arrays of no axes in place of floats of Python."""
+    if is_lone(out):
+        return array_of(out)
+    leaves, treedef = flatten(out)
+    if not any(isinstance(leaf, PythonFloat) for leaf in leaves):
+        return out
+    return unflatten(treedef, list(map(array_of, leaves)))
 
 
 class _Runs:

@@ -29,6 +29,7 @@ from gradwrap.scipy.results import with_parts
 from gradwrap.scipy.table import Row
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.implicit import named_root
+from gradwrap.transforms.recomputing import may_keep, recomputing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -76,8 +77,10 @@ class Solved(Composed):
         form = form_of(row, len(args), tuple(kwargs))
         given = form.named(args, kwargs)
         words = form.defaults | given
+        if row.path.startswith("optimize."):
+            words = {key: _recomputing(value, key) for key, value in words.items()}
         options = words.pop(form.options, {}) if form.options else {}
-        words |= options | {"fun": next(iter(given.values())), "name": row.name}
+        words |= options | {"fun": words[next(iter(given))], "name": row.name}
         refuse(row.name, **{name: words.get(name) for name in self.refused})
         words["args"] = () if words.get("args") is None else as_args(words["args"])
         native = {name: silenced(value, name) for name, value in given.items()}
@@ -123,17 +126,39 @@ def silenced(value: Any, name: str = "") -> Any:
         return {key: silenced(part, key) for key, part in value.items()}
     if isinstance(value, SEQUENCE):
         return rebuilt(value, [silenced(part) for part in value])
-    if "scipy.optimize" in sys.modules and isinstance(value, _holders()):
+    if isinstance(value, _holders()):
         made = copy.copy(value)
         vars(made).update(silenced(vars(value)))
         return made
-    is_callback = not isinstance(value, type) and not hasattr(value, "shape")
-    return quiet(value) if is_callback and callable(value) else plain(value)
+    return quiet(value) if _is_callback(value, name) else plain(value)
+
+
+def _recomputing(value: Any, name: str = "") -> Any:
+    """Return an argument with callbacks that do not return what they have kept."""
+    if isinstance(value, DICT):
+        return {key: _recomputing(part, key) for key, part in value.items()}
+    if isinstance(value, SEQUENCE):
+        return rebuilt(value, [_recomputing(part) for part in value])
+    if isinstance(value, _holders()):
+        made = copy.copy(value)
+        vars(made).update(_recomputing(vars(value)))
+        return made
+    return recomputing(value) if _is_callback(value, name) else value
+
+
+def _is_callback(value: Any, name: str) -> bool:
+    """Tell if an argument of a name is a function that SciPy calls."""
+    is_data = isinstance(value, (type, LOW_LEVEL)) or hasattr(value, "shape")
+    return callable(value) and not is_data and name not in AS_GIVEN
+
+
+def _holders() -> tuple[type[Any], ...]:
+    """Return the classes of options whose attributes may be callbacks or tracked."""
+    return _imported_holders() if "scipy.optimize" in sys.modules else ()
 
 
 @functools.cache
-def _holders() -> tuple[type[Any], ...]:
-    """Return the classes of options whose attributes may be callbacks or tracked."""
+def _imported_holders() -> tuple[type[Any], ...]:
     optimize: Any = import_module("scipy.optimize")
     return (optimize.Bounds, optimize.LinearConstraint, optimize.NonlinearConstraint)
 
@@ -167,7 +192,13 @@ def quiet(function: Any) -> Any:
     if not callable(function):
         return function
 
+    is_first = may_keep(function)
+
     def called(*args: Any, **kwargs: Any) -> Any:
+        nonlocal is_first
+        if is_first:  # what it keeps of this call has derivatives
+            is_first = False
+            return plain(function(*args, **kwargs))
         with no_grad():
             return plain(function(*args, **kwargs))
 

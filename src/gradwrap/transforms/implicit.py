@@ -46,6 +46,7 @@ from gradwrap.transforms.arguments import kept_probe, stop_gradient, wrapped_unt
 from gradwrap.transforms.calls import checked_leaves, dual, output_of, spaces_of
 from gradwrap.transforms.checkpoint import origins
 from gradwrap.transforms.raveling import to_host
+from gradwrap.transforms.recomputing import may_keep, recomputing
 from gradwrap.transforms.reverse import vjp
 
 if TYPE_CHECKING:
@@ -112,13 +113,16 @@ def custom_root(
     >>> gw.value_and_grad(lambda a: fixed_point(lambda x: a * np.cos(x), 1.0))(0.5)
     (np.float64(0.45018...), np.float64(0.73948...))
     """
-    return named_root(f, initial_guess, solve, tangent_solve, f"custom_root of {name_of(f)}")
+    name = f"custom_root of {name_of(f)}"
+    return named_root(recomputing(f), initial_guess, solve, tangent_solve, name, f)
 
 
-def named_root(f: Any, initial_guess: T, solve: Any, tangent_solve: Any, name: str) -> T:
-    """Return what `custom_root` does; the errors have the name."""
+def named_root(  # noqa: PLR0913  those of `custom_root`, and two that it adds
+    f: Any, initial_guess: T, solve: Any, tangent_solve: Any, name: str, quick: Any = None
+) -> T:
+    """Return what `custom_root` does; the errors have the name, and the solver calls `quick`."""
     tangent_solve = tangent_solve or _dense_solve
-    return _solved(f, initial_guess, f, solve, (tangent_solve, tangent_solve), name)  # type: ignore[no-any-return]  # of the type of the guess
+    return _solved(f, initial_guess, quick or f, solve, (tangent_solve, tangent_solve), name)  # type: ignore[no-any-return]  # of the type of the guess
 
 
 def fixed_point(
@@ -167,8 +171,8 @@ def fixed_point(
     """
     name = name_of(fun)
 
-    def residual(x: Any) -> Any:
-        return _minus(fun(x), x, f"fixed_point of {name}: fun")
+    def change_by(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        return lambda x: _minus(function(x), x, f"fixed_point of {name}: fun")
 
     def iterate(change: Any, x: Any) -> Any:
         left = np.inf
@@ -188,7 +192,8 @@ def fixed_point(
             "it by a solver of your own with gw.custom_root."
         )
 
-    return named_root(residual, x0, iterate, tangent_solve, f"fixed_point of {name}")
+    by_rule, title = change_by(recomputing(fun)), f"fixed_point of {name}"
+    return named_root(by_rule, x0, iterate, tangent_solve, title, change_by(fun))
 
 
 def _relative(step: Any, at: Any) -> float:
@@ -278,10 +283,20 @@ def _solved(  # noqa: PLR0913  the two functions above
     name: str,
 ) -> Any:
     """Find a root of `f` by `solve(given, like)`, and attach its derivative at each level."""
+    is_first, silenced = may_keep(given), silent_up_to()
+    depended: set[int] = set()
 
     def quietly(x: Any) -> Any:
         """Call the function as the solver does, with native arrays where possible."""
-        return map_leaves(_without_silent, given(wrapped_untracked(x)))
+        nonlocal is_first
+        if is_first:  # what it keeps of this call has derivatives
+            is_first = False
+            with recording_from(silenced + 1):
+                made = given(wrapped_untracked(x))
+            depended.update(_levels_of(flatten(made)[0])[0])
+        else:
+            made = given(wrapped_untracked(x))
+        return map_leaves(_without_silent, made)
 
     with no_grad():
         like = map_leaves(_without_silent, like)
@@ -293,6 +308,8 @@ def _solved(  # noqa: PLR0913  the two functions above
     residual = problem.residual(leaves)
     levels, is_outside = _levels_of(residual)
     levels = {level for level in levels if level > problem.silenced}
+    if not levels and any(level > silenced for level in depended):
+        raise _kept(name, "at the solution")
     if levels and is_outside:
         return unflatten(treedef, _stepped(problem, leaves, len(levels)))
     for level in sorted(levels):
@@ -438,12 +455,16 @@ def _recorded(problem: _Problem, leaves: Sequence[Any], level: int) -> list[Any]
     tracked = [value._node for value in residual if value is not None]
     parents = tuple(node for node in origins(tracked, began) if node not in points)
     if not parents:
-        raise RuleResultError(
-            f"{problem.name}: at a second call at the solution, the function's result does not "
-            "depend on the tracked values that it depended on at the first. It may return what it "
-            "has kept. Fix: let it compute its result at each call."
-        )
+        raise _kept(problem.name, "at a second call at the solution")
     return _Solution(problem, leaves, adjoint, residual, parents).recorded(level)
+
+
+def _kept(name: str, where: str) -> RuleResultError:
+    return RuleResultError(
+        f"{name}: {where}, the function's result does not depend on the tracked values that it "
+        "depended on at its first call. It may return what it has kept. Fix: let it compute its "
+        "result at each call."
+    )
 
 
 def _point(problem: _Problem, x: Any, level: int) -> Any:

@@ -1,0 +1,97 @@
+"""Functions that keep the results of their last call, and return them again at the same point.
+
+A cost and its gradient often share what they compute: an object keeps the point of its last call,
+and what it found there. A solver's calls, which record nothing, leave it at the solution. There an
+implicit rule calls it again, and would get results without derivatives. So such a function is first
+called at another point.
+
+An object may also compute a value at its first call, and keep it (`functools.cached_property`). So
+a solver's first call of such a function records: what it keeps then has derivatives.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import warnings
+from contextlib import suppress
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwrap.core.levels.modes import no_grad
+from gradwrap.core.levels.wrapper import AnyWrapper, native
+from gradwrap.core.library.backend import is_floating
+from gradwrap.core.values.dynamic import TUPLE, type_of
+from gradwrap.core.values.tree import map_leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import CodeType
+
+APART = 1e-3
+"""The change of the arguments for a call at another point, relative to their size or to 1."""
+STORES = frozenset({"STORE_ATTR", "STORE_GLOBAL", "STORE_DEREF"})
+PARTIAL: Any = functools.partial
+DEPTH = 4
+"""The most functions that call each other in which stores are looked for."""
+CONSTANTS: Any = (
+    *(AnyWrapper, np.ndarray, np.generic, np.ufunc, int, float, complex, str, bytes, range),
+    *(type(None), type(Ellipsis), ModuleType, BuiltinFunctionType, type),
+)
+
+
+def recomputing(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that does not return what it has kept of its last call."""
+    if not may_keep(function):
+        return function
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        with no_grad(), suppress(Exception), np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            function(*map_leaves(_elsewhere, args), **kwargs)
+        return function(*args, **kwargs)
+
+    called.__wrapped__ = function  # type: ignore[attr-defined]  # SciPy counts its parameters
+    return called
+
+
+def _elsewhere(leaf: Any) -> Any:
+    found = native(leaf)
+    is_moved = isinstance(found, float) or (hasattr(found, "dtype") and is_floating(found))
+    return found + APART * (1.0 + abs(found)) if is_moved else leaf
+
+
+def may_keep(value: Any, depth: int = DEPTH) -> bool:
+    """Tell if a value may keep something from call to call, or calls what may."""
+    if isinstance(value, CONSTANTS):
+        return False
+    if isinstance(value, PARTIAL):
+        value = (value.func, value.args, *value.keywords.values())
+    elif isinstance(value, MethodType):
+        value = (value.__self__, value.__func__)
+    if isinstance(value, TUPLE):
+        return any(may_keep(part, depth) for part in value)
+    if type_of(value) is not FunctionType or depth == 0 or _stores_outside(value.__code__):
+        return True
+    return any(may_keep(one, depth - 1) for one in _read_by(value))
+
+
+@functools.lru_cache(1024)
+def _stores_outside(code: CodeType) -> bool:
+    """Tell if code stores to attributes, globals, or names of an outer function."""
+    stored = [one for one in dis.get_instructions(code) if one.opname in STORES]
+    own = code.co_cellvars
+    return any(one.opname != "STORE_DEREF" or one.argval not in own for one in stored)
+
+
+def _read_by(function: Callable[..., Any]) -> Iterator[Any]:
+    """Yield what a function names from outside: closures, globals, and default arguments."""
+    made: Any = function
+    for cell in made.__closure__ or ():
+        with suppress(ValueError):  # of a name that has no value yet
+            yield cell.cell_contents
+    names = made.__globals__.keys() & {*made.__code__.co_names}
+    yield from (made.__globals__[name] for name in names)
+    yield from made.__defaults__ or ()
