@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 ours: Any = drop_in
+NUMPYS: Any = (np.ndarray, np.generic)
 MATCH_CLASS = opmap["MATCH_CLASS"]
 METHODS = frozenset(
     {
@@ -118,7 +119,7 @@ def class_of(value: Any) -> Any:
 @functools.cache
 def matching(kind: Any) -> Any:
     """Return what stands for a class of arrays or numbers of NumPy in `case kind(...)`."""
-    if not (isinstance(kind, type) and issubclass(kind, (np.ndarray, np.generic))):
+    if not (isinstance(kind, type) and issubclass(kind, NUMPYS)):
         return kind
 
     def is_case(_: Any, value: Any) -> bool:
@@ -227,7 +228,7 @@ class _Calls(ast.NodeTransformer):
         for pattern in patterns:
             if isinstance(pattern, ast.MatchClass) and isinstance(pattern.cls, ast.Attribute):
                 name = f"__gradwrap_case_{line}_{len(found)}"
-                value = _call("__gradwrap_matching__", [pattern.cls], [], node)
+                value = _call("__gradwrap_matching__", [pattern.cls], [], pattern.cls)
                 store = ast.copy_location(ast.Name(name, ast.Store()), node)
                 found.append(ast.copy_location(ast.Assign([store], value), node))
                 pattern.cls = ast.copy_location(ast.Name(name, ast.Load()), pattern.cls)
