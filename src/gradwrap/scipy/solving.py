@@ -120,36 +120,34 @@ def _by_array_api(row: Row, form: Any, given: dict[str, Any]) -> Any:
 
 def silenced(value: Any, name: str = "") -> Any:
     """Convert an argument to plain data, and its callbacks to functions of plain data."""
-    if name in AS_GIVEN or isinstance(value, LOW_LEVEL):
-        return plain(value)
-    if isinstance(value, DICT):
-        return {key: silenced(part, key) for key, part in value.items()}
-    if isinstance(value, SEQUENCE):
-        return rebuilt(value, [silenced(part) for part in value])
-    if isinstance(value, _holders()):
-        made = copy.copy(value)
-        vars(made).update(silenced(vars(value)))
-        return made
-    return quiet(value) if _is_callback(value, name) else plain(value)
+    return _converted(value, name, quiet, plain)
 
 
-def _recomputing(value: Any, name: str = "") -> Any:
+def _recomputing(value: Any, name: str) -> Any:
     """Return an argument with callbacks that do not return what they have kept."""
+    return _converted(value, name, recomputing, lambda data: data)
+
+
+def _converted(
+    value: Any, name: str, of_callback: Callable[[Any], Any], of_data: Callable[[Any], Any]
+) -> Any:
+    """Convert the functions that SciPy calls, and the data, in an argument of a name."""
+
+    def part(value: Any, name: str = "") -> Any:
+        return _converted(value, name, of_callback, of_data)
+
+    if name in AS_GIVEN or isinstance(value, LOW_LEVEL):
+        return of_data(value)
     if isinstance(value, DICT):
-        return {key: _recomputing(part, key) for key, part in value.items()}
+        return {key: part(one, key) for key, one in value.items()}
     if isinstance(value, SEQUENCE):
-        return rebuilt(value, [_recomputing(part) for part in value])
+        return rebuilt(value, list(map(part, value)))
     if isinstance(value, _holders()):
         made = copy.copy(value)
-        vars(made).update(_recomputing(vars(value)))
+        vars(made).update(part(vars(value)))
         return made
-    return recomputing(value) if _is_callback(value, name) else value
-
-
-def _is_callback(value: Any, name: str) -> bool:
-    """Tell if an argument of a name is a function that SciPy calls."""
-    is_data = isinstance(value, (type, LOW_LEVEL)) or hasattr(value, "shape")
-    return callable(value) and not is_data and name not in AS_GIVEN
+    is_callback = not isinstance(value, type) and not hasattr(value, "shape")
+    return of_callback(value) if is_callback and callable(value) else of_data(value)
 
 
 def _holders() -> tuple[type[Any], ...]:
