@@ -145,6 +145,17 @@ RULES = """
         b = np.where(a > 0.5, float(x[0]), a)
         c = np.concatenate([np.reshape(x.item(0), 1), np.zeros(2)])
         return a.sum() * b.prod() + c.sum()
+    def of_kind(v):
+        match v:
+            case np.ndarray(ndim=2): return 13.0
+            case np.ndarray(): return 2.0
+            case np.floating(): return 3.0
+            case int(): return 5.0
+            case float(number): return 7.0 * number
+            case [first, *_]: return 11.0 * first
+    def matched(x):
+        numbers = of_kind(x[0]) * of_kind(float(x[1])) * of_kind(x.tolist())
+        return numbers * of_kind(x) * of_kind(int(x[1])) * of_kind(np.outer(x, x))
     def numpys(x):
         with np.errstate(all="ignore"):
             return x[1] * (2.0 if np.isinf(x[0] / (x[1] - x[1])) else 3.0)

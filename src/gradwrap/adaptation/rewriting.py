@@ -11,6 +11,7 @@ import __future__
 
 import ast
 import contextlib
+import functools
 import itertools
 import linecache
 import operator
@@ -24,7 +25,7 @@ import numpy as np
 
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation import last_calls, rounded_keys
-from gradwrap.adaptation.builtin_names import CLASSES, real, standing_kind
+from gradwrap.adaptation.builtin_names import CLASSES, is_instance, real, standing_kind
 from gradwrap.adaptation.plain_values import of_objects
 from gradwrap.adaptation.stand_ins import original_of
 from gradwrap.adaptation.steps import LOAD_GLOBAL, kinds_of, steps_of
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 ours: Any = drop_in
+NUMPYS: Any = (np.ndarray, np.generic)
+MATCH_CLASS = opmap["MATCH_CLASS"]
 METHODS = frozenset(
     {
         *("__array__", "__getattribute__", "__new__", "astype", "copy", "dot", "ndarray"),
@@ -113,6 +116,19 @@ def class_of(value: Any) -> Any:
     return standing_kind(value) if is_shown else value.__class__
 
 
+@functools.cache
+def matching(kind: Any) -> Any:
+    """Return what stands for a class of arrays or numbers of NumPy in `case kind(...)`."""
+    if not (isinstance(kind, type) and issubclass(kind, NUMPYS)):
+        return kind
+
+    def is_case(_: Any, value: Any) -> bool:
+        return is_instance(value, kind)
+
+    metaclass: Any = type("Matching", (type,), {"__instancecheck__": is_case})
+    return metaclass(kind.__name__, (), {"__match_args__": getattr(kind, "__match_args__", ())})
+
+
 def are_same(left: Any, right: Any) -> bool:
     """Tell if two objects, or the classes that they stand for, are the same."""
     return real(left) is real(right)
@@ -163,6 +179,7 @@ NAMES: dict[str, Any] = {
     "__gradwrap_super__": super_of,
     "__gradwrap_join__": join,
     "__gradwrap_same__": are_same,
+    "__gradwrap_matching__": matching,
 }
 """The functions that the new code calls, as in `storing`."""
 
@@ -201,6 +218,21 @@ class _Calls(ast.NodeTransformer):
         if node.attr != "__class__" or not isinstance(node.ctx, ast.Load) or is_own:
             return node
         return _call("__gradwrap_class__", [node.value], [], node)
+
+    def visit_Match(self, node: ast.Match) -> list[ast.stmt]:
+        """Rewrite `case np.ndarray():` to a name of what is asked about variables, too."""
+        self.generic_visit(node)
+        found: list[ast.stmt] = []
+        line = node.lineno
+        patterns = [one for case in node.cases for one in ast.walk(case.pattern)]
+        for pattern in patterns:
+            if isinstance(pattern, ast.MatchClass) and isinstance(pattern.cls, ast.Attribute):
+                name = f"__gradwrap_case_{line}_{len(found)}"
+                value = _call("__gradwrap_matching__", [pattern.cls], [], pattern.cls)
+                store = ast.copy_location(ast.Name(name, ast.Store()), node)
+                found.append(ast.copy_location(ast.Assign([store], value), node))
+                pattern.cls = ast.copy_location(ast.Name(name, ast.Load()), pattern.cls)
+        return [*found, node]
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if _first_line(node) in self._keeping:
@@ -458,6 +490,7 @@ def _needs(code: CodeType, namespace: dict[str, Any]) -> bool:
     names = code.co_names
     return (
         not METHODS.isdisjoint(names)
+        or MATCH_CLASS in kinds_of(code)
         or ("__class__" in names and _reads_class(code))
         or ("super" in names and _names_class(code))
         or {BUILD_LIST, BINARY_OP} <= kinds_of(code)
