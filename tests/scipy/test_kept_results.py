@@ -197,6 +197,19 @@ def test_what_is_computed_once_has_derivatives(call: Any, is_adapted: bool) -> N
     np.testing.assert_allclose(gw.jacfwd(function)(A), wanted, rtol=1e-8)
 
 
+def test_what_the_packages_own_minimum_computes_once_has_derivatives() -> None:
+    class Cost(Lazy):
+        def of(self, x: Any) -> Any:
+            return np.sum((x - self.twice) ** 2 + x**4)
+
+    def total(a: Any) -> Any:
+        return np.sum(W * gw.optimize.minimize(Cost(a).of, np.ones(2), tol=1e-12).x)
+
+    x = optimize.fsolve(lambda x: 2.0 * (x - 2.0 * A) + 4.0 * x**3, np.ones(2), xtol=1e-12)
+    wanted = W * 4.0 / (2.0 + 12.0 * x**2)
+    np.testing.assert_allclose(gw.grad(total)(A), wanted, rtol=1e-6)
+
+
 @pytest.mark.parametrize("is_adapted", [False, True])
 def test_what_a_rate_computes_once_has_derivatives(is_adapted: bool) -> None:
     si: Any = scipy.integrate if is_adapted else gradwrap.scipy.integrate

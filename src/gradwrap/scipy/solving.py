@@ -16,10 +16,10 @@ import numpy as np
 
 from gradwrap.core.levels.modes import is_traced, no_grad
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, native
-from gradwrap.core.observing.callers import current_caller, refused
+from gradwrap.core.observing.callers import current_caller, noted, refused
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt
 from gradwrap.core.values.tree import map_leaves
-from gradwrap.errors import NoRuleError, RuleResultError
+from gradwrap.errors import GradwrapError, NoRuleError, RuleResultError
 from gradwrap.scipy.agreeing import NUMBERS, check_value
 from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import SciPyCall, chosen, form_of, wrappers_in
@@ -195,8 +195,11 @@ def quiet(function: Any) -> Any:
     def called(*args: Any, **kwargs: Any) -> Any:
         nonlocal is_first
         if is_first:  # what it keeps of this call has derivatives
-            is_first = False
-            return plain(function(*args, **kwargs))
+            is_first, before = False, noted.get()
+            try:
+                return plain(function(*args, **kwargs))
+            except GradwrapError:  # its results may have to be plain
+                noted.set(before)
         with no_grad():
             return plain(function(*args, **kwargs))
 
