@@ -397,10 +397,13 @@ class _MethodByKind(_Method):
     """A generic method that is chosen by the array in a variable."""
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
+        generic: Any = self.dispatcher
+
         @functools.wraps(self.func)
         def method(*args: Any, **options: Any) -> Any:
             kind = kind_of(args[0]) if isinstance(args[0], AnyWrapper) else args[0].__class__
-            return self.dispatcher.dispatch(kind).__get__(instance, owner)(*args, **options)
+            chosen: Any = generic.dispatch(kind)
+            return chosen.__get__(instance, owner)(*args, **options)
 
         method.__dict__["register"] = self.register
         return method
