@@ -43,6 +43,19 @@ def pytest_runtest_setup() -> None:
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Generator[None, Any, Any]:
+    """Keep the rules that a fixture gives for more than one test."""
+    count, known = len(NEW), {*OWN}
+    try:
+        return (yield)
+    finally:
+        if fixturedef.scope != "function":
+            del NEW[count:]
+            for op in OWN.keys() - known:
+                del OWN[op]
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown() -> Generator[None, Any, Any]:
     """Put the library's own rules back, and forget functions that got their first rule.
 
