@@ -224,6 +224,25 @@ def test_what_a_rate_computes_once_has_derivatives(is_adapted: bool) -> None:
     np.testing.assert_allclose(gw.grad(function)(A), wanted, rtol=1e-6)
 
 
+def test_a_function_without_values_above_the_solution() -> None:
+    x = at_the_minimum(A)[0]
+    top = x + 1e-5
+
+    class Limited(Shared):
+        def slope(self, x: Any) -> Any:
+            if x > top:
+                raise ValueError("too far")
+            return super().slope(x)
+
+    def total(a: Any) -> Any:
+        find = gradwrap.scipy.optimize.brentq
+        return find(Limited(a, np.array_equal).slope, 0.0, top, xtol=1e-14) + 0.1 * a
+
+    wanted = 0.1 + 2.0 / (2.0 + 12.0 * x**2)
+    np.testing.assert_allclose(gw.grad(total)(A[0]), wanted, rtol=1e-6)
+    np.testing.assert_allclose(gw.jvp(total, (A[0],), (1.0,))[1], wanted, rtol=1e-6)
+
+
 def test_second_derivatives() -> None:
     def total(a: Any) -> Any:
         problem = Shared(a, np.array_equal)

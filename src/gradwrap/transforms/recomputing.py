@@ -15,6 +15,7 @@ import dis
 import functools
 import warnings
 from contextlib import suppress
+from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ import numpy as np
 from gradwrap.core.levels.modes import no_grad
 from gradwrap.core.levels.wrapper import AnyWrapper, native
 from gradwrap.core.library.backend import is_floating
+from gradwrap.core.observing.callers import noted
 from gradwrap.core.values.dynamic import TUPLE, type_of
 from gradwrap.core.values.tree import map_leaves
 
@@ -48,19 +50,30 @@ def recomputing(function: Callable[..., Any]) -> Callable[..., Any]:
         return function
 
     def called(*args: Any, **kwargs: Any) -> Any:
-        with no_grad(), suppress(Exception), np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            function(*map_leaves(_elsewhere, args), **kwargs)
+        before = noted.get()
+        for change in (APART, -APART):
+            try:
+                _call_quietly(function, map_leaves(partial(_elsewhere, change), args), kwargs)
+            except Exception:  # noqa: BLE001  the function may have no value there
+                noted.set(before)
+            else:
+                break
         return function(*args, **kwargs)
 
     called.__wrapped__ = function  # type: ignore[attr-defined]  # SciPy counts its parameters
     return called
 
 
-def _elsewhere(leaf: Any) -> Any:
+def _call_quietly(function: Callable[..., Any], args: Any, kwargs: Any) -> None:
+    with no_grad(), np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        function(*args, **kwargs)
+
+
+def _elsewhere(change: float, leaf: Any) -> Any:
     found = native(leaf)
     is_moved = isinstance(found, float) or (hasattr(found, "dtype") and is_floating(found))
-    return found + APART * (1.0 + abs(found)) if is_moved else leaf
+    return found + change * (1.0 + abs(found)) if is_moved else leaf
 
 
 def may_keep(value: Any, depth: int = DEPTH) -> bool:
