@@ -12,9 +12,11 @@ import scipy.optimize
 
 import gradwrap as gw
 import gradwrap.scipy
+from packages import written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 optimize: Any = scipy.optimize
 A = np.array([0.7, 1.3])
@@ -222,6 +224,33 @@ def test_what_a_rate_computes_once_has_derivatives(is_adapted: bool) -> None:
     function = gw.adapting(total) if is_adapted else total
     wanted = 0.1 - 2.0 * (W + 1.0) * np.exp(-2.0 * A)
     np.testing.assert_allclose(gw.grad(function)(A), wanted, rtol=1e-6)
+
+
+def test_a_module_that_keeps_results(tmp_path: Path) -> None:
+    model = written(tmp_path, MODULE)
+
+    def total(a: Any) -> Any:
+        def equations(x: Any) -> Any:
+            return model.residual(x, a)
+
+        found = gradwrap.scipy.optimize.root(equations, np.ones(2), tol=1e-13).x
+        return np.sum(W * found) + 0.1 * np.sum(a)
+
+    wanted = 0.1 + W * 2.0 / (2.0 + 12.0 * at_the_minimum(A) ** 2)
+    np.testing.assert_allclose(gw.grad(total)(A), wanted, rtol=1e-8)
+
+
+MODULE = """
+import numpy as np
+
+last, found = None, None
+
+def residual(x, a):
+    global last, found
+    if last is None or not np.array_equal(last, x):
+        last, found = np.copy(x), 2.0 * (x - a) + 4.0 * x**3
+    return found
+"""
 
 
 def test_a_function_without_values_above_the_solution() -> None:

@@ -25,6 +25,7 @@ from gradwrap.core.levels.modes import no_grad
 from gradwrap.core.levels.wrapper import AnyWrapper, native
 from gradwrap.core.library.backend import is_floating
 from gradwrap.core.observing.callers import noted
+from gradwrap.core.observing.code import is_of_arrays
 from gradwrap.core.values.dynamic import TUPLE, type_of
 from gradwrap.core.values.tree import map_leaves
 
@@ -100,11 +101,15 @@ def _stores_outside(code: CodeType) -> bool:
 
 
 def _read_by(function: Callable[..., Any]) -> Iterator[Any]:
-    """Yield what a function names from outside: closures, globals, and default arguments."""
+    """Yield what a function names from outside: closures, globals, defaults, and of modules."""
     made: Any = function
+    names: set[str] = {*made.__code__.co_names}
+    read: dict[str, Any] = made.__globals__
+    outside: list[Any] = [read[name] for name in read.keys() & names]
     for cell in made.__closure__ or ():
         with suppress(ValueError):  # of a name that has no value yet
-            yield cell.cell_contents
-    names = made.__globals__.keys() & {*made.__code__.co_names}
-    yield from (made.__globals__[name] for name in names)
-    yield from made.__defaults__ or ()
+            outside.append(cell.cell_contents)
+    yield from (*outside, *(made.__defaults__ or ()))
+    for module in outside:
+        if type_of(module) is ModuleType and not is_of_arrays(module.__name__):
+            yield from (vars(module)[name] for name in vars(module).keys() & names)
