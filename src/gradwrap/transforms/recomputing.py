@@ -112,4 +112,5 @@ def _read_by(function: Callable[..., Any]) -> Iterator[Any]:
     yield from (*outside, *(made.__defaults__ or ()))
     for module in outside:
         if type_of(module) is ModuleType and not is_of_arrays(module.__name__):
-            yield from (vars(module)[name] for name in vars(module).keys() & names)
+            held: dict[str, Any] = vars(module)
+            yield from (held[name] for name in held.keys() & names)
