@@ -111,6 +111,6 @@ def _read_by(function: Callable[..., Any]) -> Iterator[Any]:
             outside.append(cell.cell_contents)
     yield from (*outside, *(made.__defaults__ or ()))
     for module in outside:
-        if type_of(module) is ModuleType and not is_of_arrays(module.__name__):
-            held: dict[str, Any] = vars(module)
+        if isinstance(module, ModuleType) and not is_of_arrays(module.__name__):
+            held: dict[str, Any] = module.__dict__
             yield from (held[name] for name in held.keys() & names)
