@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-import scipy.optimize
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
@@ -17,6 +17,7 @@ from gradwrap.errors import AdaptationError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+optimize: Any = import_module("scipy.optimize")
 X = np.array([0.3, 0.4])
 POINTS = np.linspace(0.01, 0.99, 40)
 
@@ -105,14 +106,14 @@ def distances(v: Any) -> Any:
 
 
 SOLVERS: dict[str, Callable[[], Any]] = {
-    "minimize": lambda: scipy.optimize.minimize(lambda v: np.sum(distances(v) ** 2), [0.5]).x[0],
-    "minimize, jac": lambda: scipy.optimize.minimize(
+    "minimize": lambda: optimize.minimize(lambda v: np.sum(distances(v) ** 2), [0.5]).x[0],
+    "minimize, jac": lambda: optimize.minimize(
         lambda v: (np.sum(distances(v) ** 2), 2.0 * distances(v)), [0.5], jac=True
     ).x[0],
-    "minimize_scalar": lambda: scipy.optimize.minimize_scalar(lambda v: distances(v) ** 2).x,
-    "least_squares": lambda: scipy.optimize.least_squares(distances, [0.5]).x[0],
-    "leastsq": lambda: scipy.optimize.leastsq(distances, [0.5])[0][0],
-    "curve_fit": lambda: scipy.optimize.curve_fit(
+    "minimize_scalar": lambda: optimize.minimize_scalar(lambda v: distances(v) ** 2).x,
+    "least_squares": lambda: optimize.least_squares(distances, [0.5]).x[0],
+    "leastsq": lambda: optimize.leastsq(distances, [0.5])[0][0],
+    "curve_fit": lambda: optimize.curve_fit(
         lambda t, a: t * distances(a), np.arange(3.0), np.zeros(3)
     )[0][0],
 }
@@ -133,6 +134,6 @@ def test_a_solver_whose_start_has_no_tracked_value() -> None:
         def cost(v: Any) -> Any:
             return (v[0] - x[0]) ** 2 if v[0] < 1.0 else v[0] ** 2
 
-        return scipy.optimize.minimize(cost, [5.0], method="Nelder-Mead", tol=1e-12).x[0] * x[1]
+        return optimize.minimize(cost, [5.0], method="Nelder-Mead", tol=1e-12).x[0] * x[1]
 
     assert np.allclose(gw.grad(gw.adapting(f))(X), [0.4, 0.3], rtol=1e-5)

@@ -222,7 +222,7 @@ class _Runs:
         """Run the function with its modules adapted; return what searches were known before."""
         group = self.group
         held = group.hold() if group else hold([*self.own, *self.found])
-        state = self.watch, list(self.rewritten)
+        watched, rewritten = self.watch, [*self.rewritten]
         filled: list[Cache] = []
         looked: dict[int, Looked] = {}
         objects: list[Any] = []
@@ -244,7 +244,10 @@ class _Runs:
             if not is_traced():
                 check_caches(filled)
         except BaseException:
-            self.watch, self.rewritten = state  # a call that fails does not slow down the next
+            self.watch, self.rewritten = (
+                watched,
+                rewritten,
+            )  # a call that fails does not slow down the next
             raise
         finally:
             for variable, token in outside:
@@ -364,8 +367,9 @@ class _Runs:
 
     def _are_rewritten(self, namespaces: list[Namespace], what: Rewritten) -> bool:
         found = [one for one in namespaces if rewrite(one, what)]
-        kept = [one for one in found if one is self.own[-1] or module_of(one) is not None]
-        self.rewritten += [(one, what) for one in kept]
+        for one in found:
+            if one is self.own[-1] or module_of(one) is not None:
+                self.rewritten.append((one, what))
         return bool(found)
 
     def _watched(self, held: list[Namespace], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

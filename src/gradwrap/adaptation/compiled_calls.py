@@ -82,6 +82,7 @@ class CompiledCalls(ast.NodeTransformer):
     """A rewriter of calls whose function may be compiled."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Rewrite `f(x)` to `plainly(f)(x)`; builtins of Python are left as they are."""
         self.generic_visit(node)
         function = node.func
         is_ours = isinstance(function, ast.Constant)

@@ -28,7 +28,6 @@ from gradwrap.adaptation.places import (
     changes,
     rewritings,
 )
-from gradwrap.adaptation.rewriting import Rewritten
 from gradwrap.core.observing.callers import MARK, is_never_adapted
 from gradwrap.core.values.dynamic import (
     DICT,
@@ -44,6 +43,7 @@ from gradwrap.errors import AdaptationError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from gradwrap.adaptation.rewriting import Rewritten
 
 WRITTEN_IN_NUMPY = "numpy.polynomial"
 """The part of NumPy that is written in terms of the rest, as packages are."""
@@ -264,7 +264,7 @@ class Group:
 
     def _take_back(self) -> bool:
         """Put back what was rewritten; tell if all of it was in place."""
-        return all([one.take_back() for one in self._adapted.values() if one.rewritten])
+        return all(one.take_back() for one in self._adapted.values() if one.rewritten)
 
     def release(self, held: list[Namespace]) -> None:
         """End the adaptation of `held`: the group, and namespaces that were found meanwhile."""

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 Rewritten: TypeAlias = Literal[0, 1, 2]
-"""What is rewritten beside what always is: nothing, stores to arrays, calls of compiled code too."""
+"""What is rewritten beside what always is: nothing, stores, or calls of compiled code, too."""
 STORED: Rewritten = 1
 CALLS: Rewritten = 2
 ours: Any = drop_in
