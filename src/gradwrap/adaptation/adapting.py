@@ -244,10 +244,8 @@ class _Runs:
             if not is_traced():
                 check_caches(filled)
         except BaseException:
-            self.watch, self.rewritten = (
-                watched,
-                rewritten,
-            )  # a call that fails does not slow down the next
+            # a call that fails does not slow down the next
+            self.watch, self.rewritten = watched, rewritten
             raise
         finally:
             for variable, token in outside:

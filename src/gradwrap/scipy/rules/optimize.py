@@ -11,7 +11,8 @@ import numpy as np
 
 from gradwrap.core.levels.modes import is_traced, no_grad
 from gradwrap.core.levels.wrapper import is_recorded
-from gradwrap.errors import NoRuleError
+from gradwrap.core.observing.callers import noted
+from gradwrap.errors import GradwrapError, NoRuleError
 from gradwrap.scipy.calls import wrappers_in
 from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.kinds import ArrayApi, formula
@@ -222,7 +223,14 @@ def constrained(name: str, slope: Any, x: Any, bounds: Any, constraints: Any) ->
 
 def _is_constant(values: Any, x: Any, *others: Any) -> bool:
     """Tell if a solver had nothing tracked: its function need not be differentiable then."""
-    return not is_traced() and not is_recorded([values(x), *others])
+    if is_traced() or is_recorded([*others]):
+        return False
+    before = noted.get()
+    try:
+        return not is_recorded([values(x)])
+    except GradwrapError:  # its results may have to be plain
+        noted.set(before)
+        return False
 
 
 def _gradient(fun: Any, args: Any, jac: Any) -> Any:
