@@ -550,4 +550,4 @@ def test_memory_of_compiling_does_not_grow_with_the_square_of_a_program() -> Non
         finally:
             tracemalloc.stop()
 
-    assert peak(40) < 3 * peak(20)
+    assert peak(24) < 3 * peak(12)

@@ -1,14 +1,23 @@
-"""A sample of the tests: each function, and of its cases some of each row of the table."""
+"""A sample of the tests: each function, and of its cases some of each row of the table.
+
+And the mark of the long cases of a function, which CI leaves out: others stand for them there.
+"""
 
 from __future__ import annotations
 
 import re
 import zlib
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+LONG = (pytest.mark.slow, pytest.mark.long)
+"""The marks of a case that `pytest -m long` runs, and CI does not."""
 
 FEW = 6
 """The most cases of a function that are all in the sample."""
@@ -43,6 +52,19 @@ def _groups(cases: list[str]) -> Iterable[list[str]]:
     for case in cases:
         rows[ROW.split(case.partition("[")[2])[0]].append(case)
     return rows.values() if len(rows) <= len(cases) / 2 else [cases]
+
+
+def crossed(*values: Sequence[Any]) -> list[Any]:
+    """Return each combination of values as a case; those that add no value to others are long."""
+    places = [range(len(some)) for some in values]
+    short = {tuple(i % len(some) for some in values) for i in range(max(map(len, values)))}
+    return [
+        pytest.param(
+            *(some[i] for some, i in zip(values, chosen, strict=True)),
+            marks=() if chosen in short else LONG,
+        )
+        for chosen in product(*places)
+    ]
 
 
 def _mixed(identifier: str) -> int:

@@ -15,6 +15,7 @@ import pytest
 
 import gallery
 import gradwrap as gw
+from sampling import LONG
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -292,7 +293,7 @@ def test_survival() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["curve_fit", "digits", "everywhere"]
+    "name", ["curve_fit", pytest.param("digits", marks=LONG), "everywhere"]
 )  # the site's build: the others
 def test_runs_as_a_script_into_a_pipe(name: str, tmp_path: Path) -> None:
     few = ["array_api_strict"] if name == "everywhere" else []  # the others: above
