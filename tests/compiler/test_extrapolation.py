@@ -202,6 +202,7 @@ def step_and_pairs(u: Any) -> Any:
     return s + np.sum(u)
 
 
+@pytest.mark.slow
 def test_a_loop_of_ever_more_turns_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gradwrap.compiler.calls.entry.MOST", 2000)
     eager = gw.compile(gw.grad(step_and_pairs))

@@ -133,6 +133,7 @@ def test_their_stacks_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "the stacks of its loops would take more than 1000 bytes" in report
 
 
+@pytest.mark.slow
 def test_a_program_with_them_keeps_all_that_its_backward_loops_read() -> None:
     report = compiled_at(forward, 70, "numpy", memory=1e3)
     assert "checkpoints: " not in report

@@ -643,6 +643,7 @@ def test_labels_outside(held: Any, kind: str, hides: bool, monkeypatch: pytest.M
     assert kind != "drawn" or "extrapolated from traces" in str(made.explain())
 
 
+@pytest.mark.slow
 def test_writes_of_several_lines_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """The forward and the backward loop of a tridiagonal solver write at other keys."""
     monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", 0.0)

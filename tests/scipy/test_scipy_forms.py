@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import zlib
 from typing import Any
 
 import numpy as np
@@ -39,8 +38,8 @@ def test_many_forms_are_found() -> None:
 
 @pytest.mark.parametrize("path", sorted({row.path for row in all_rows()} & SAMPLES.keys()))
 def test_form_is_right_or_refused(path: str) -> None:
-    """One form of each row; which one depends on its name."""
-    case = next(drawn(zlib.crc32(path.encode()), path=path))
+    """One form of each row, drawn at random."""
+    case = next(drawn(0, path=path))
     problem = problem_of(case, ["second", "batch"])
 
     assert problem in (None, "untried", "NaN") or problem.startswith("refused"), case.name

@@ -21,10 +21,12 @@ LONG = (pytest.mark.slow, pytest.mark.long)
 
 FEW = 6
 """The most cases of a function that are all in the sample."""
-EVERY = 6
+EVERY = 10
 """One case in so many is in the sample, where there are more."""
-ROW = re.compile(r"[-(:., ]")
-"""What ends the name of a row in the identifier of a case, as in `sin-float32-forward`."""
+CALL = re.compile(r"(?:^|-)([A-Za-z_][\w.]*)\[")
+"""The name of a row in the identifier of a call, as in `torch-linalg.qr[x(2, 3)]-float64`."""
+END = re.compile(r"[-(:, ]")
+"""What ends the name of a row in another identifier, as in `sin-float32-forward`."""
 
 
 def sampled(identifiers: Iterable[str]) -> set[str]:
@@ -50,7 +52,9 @@ def _groups(cases: list[str]) -> Iterable[list[str]]:
         return [[case] for case in cases]
     rows: dict[str, list[str]] = defaultdict(list)
     for case in cases:
-        rows[ROW.split(case.partition("[")[2])[0]].append(case)
+        name = case.partition("[")[2]
+        call = CALL.search(name)
+        rows[call[1] if call else END.split(name)[0]].append(case)
     return rows.values() if len(rows) <= len(cases) / 2 else [cases]
 
 

@@ -42,6 +42,7 @@ def test_digits(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(line == line.rstrip() and len(line) < 80 for line in printed.splitlines())
 
 
+@pytest.mark.slow
 def test_digits_draws_a_bar_in_a_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -231,6 +232,7 @@ def test_ode_sensitivity() -> None:
     assert result.of_peak[0] == pytest.approx((ahead - behind) / (2 * h), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_implicit_layer() -> None:
     example = runpy.run_path(str(EXAMPLES / "implicit_layer.py"))
     result = example["main"](steps=150)
@@ -242,6 +244,7 @@ def test_implicit_layer() -> None:
     gw.testing.check_grads(lambda p: example["loss"](p, *few), [result.params], 1, ["rev"])
 
 
+@pytest.mark.slow
 def test_attention() -> None:
     result = run("attention.py", steps=130)
     assert result.losses[0] > 2.0
