@@ -8,11 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
-import conftest
 import pytest
 
 from harness import cases
+from lambdas import fn
 from sampling import EVERY, FEW, crossed, sampled
 
 ROOT = Path(__file__).parents[2]
@@ -69,10 +70,13 @@ def test_the_rest_is_what_the_sample_leaves_out() -> None:
 
 
 @pytest.mark.parametrize("of_function", [False, True])
-def test_a_function_whose_cases_are_all_long_is_refused(of_function: bool) -> None:
+def test_a_function_whose_cases_are_all_long_is_refused(
+    of_function: bool, pytestconfig: pytest.Config
+) -> None:
+    hooks: Any = pytestconfig.pluginmanager.get_plugin(str(ROOT / "conftest.py"))
     case = SimpleNamespace(id="0", marks=[] if of_function else [pytest.mark.long.mark])
-    node = SimpleNamespace(nodeid="t.py::test_it", get_closest_marker=lambda _: of_function)
-    hook = conftest.pytest_generate_tests(SimpleNamespace(_calls=[case], definition=node))
+    node = SimpleNamespace(nodeid="t.py::test_it", get_closest_marker=fn(lambda _: of_function))
+    hook = hooks.pytest_generate_tests(SimpleNamespace(_calls=[case], definition=node))
     next(hook)
     with pytest.raises(pytest.Collector.CollectError, match=r"t\.py::test_it has no case"):
         next(hook)
