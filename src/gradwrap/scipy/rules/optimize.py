@@ -476,7 +476,7 @@ def _linprog(  # noqa: C901  one kind of constraint after the other
     if not is_recorded([leaf for _, leaf in wrappers_in([c, A_ub, b_ub, A_eq, b_eq, bounds])]):
         return {}
     refuse_failure(name, result.success, result.message)
-    x, c = result.x, as_array(c)
+    x, c = result.x, np.reshape(as_array(c), (-1,))
     n = len(x)
     rows: list[Any] = []
     right: list[Any] = []
