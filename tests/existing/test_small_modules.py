@@ -84,3 +84,58 @@ def test_a_function_with_the_name_of_another_does_what_its_own_code_says(
 ) -> None:
     """`functools.wraps` copies `__module__` too, by which functions of libraries were known."""
     check(getattr(written(tmp_path, WRAPPED), name))
+
+
+KINDS_OF_FLOATS = """
+    class Length(float):
+        def __new__(cls, value, name=""):
+            made = float.__new__(cls, value)
+            made.name = name
+            return made
+
+    class Shifted(float):
+        def __radd__(self, other):
+            return 100.0 * float(self) + other
+
+    class Level(int):
+        pass
+
+    RADIUS, OFFSET, DEGREE = Length(2.0, "radius"), Shifted(3.0), Level(3)
+
+    def quotient(x):
+        return np.sum(x / RADIUS) * RADIUS ** x[0]
+
+    def remainder(x):
+        turns, rest = divmod(10.0 * x[0], RADIUS)
+        return rest * x[1] + float(x[2]) // RADIUS + float(x[3]) % RADIUS
+
+    def function_of_two(x):
+        return np.arctan2(x[0], RADIUS) + math.hypot(x[1], RADIUS) * np.maximum(x[2], RADIUS)
+
+    def comparison(x):
+        return x[0] if x[1] > RADIUS else min(x[2], RADIUS) * x[3]
+
+    def power(x):
+        return np.sum(x ** DEGREE) + float(x[0]) ** DEGREE * DEGREE
+
+    def operator_of_its_own(x):
+        return (float(x[0]) + OFFSET) * (x[1] + OFFSET)
+
+    def made_of_a_float(x):
+        length = Length(float(x[0]), name="edge")
+        assert length.name == "edge"
+        return length * length / Length(x[1].item())
+"""
+
+
+@pytest.mark.parametrize("name", functions(KINDS_OF_FLOATS))
+def test_numbers_of_a_subclass_of_float_are_numbers(name: str, tmp_path: Path) -> None:
+    """Python's floats leave the sum to a subclass with an operator of its own; NumPy's do not."""
+    check(getattr(written(tmp_path, KINDS_OF_FLOATS), name))
+
+
+def test_numbers_of_a_subclass_of_float_need_no_adapting() -> None:
+    class Length(float):
+        pass
+
+    assert np.allclose(gw.grad(lambda x: np.sum(x**2 / Length(4.0)))(X), X / 2)

@@ -236,7 +236,7 @@ def _is_awaited() -> bool:
 
 def _binary(name: str, *, is_swapped: bool) -> Callable[[Any, Any], Any]:
     apply: Callable[[Any, Any], Any] = divmod if name == "divmod" else getattr(operator, name)
-    is_checked = name in CHECKED
+    is_checked, reflected = name in CHECKED, f"__r{name}__"
     bound: dict[Any, tuple[int, Callable[[Any, Any], Any]]] = {}
 
     def bind(own: Any) -> Callable[[Any, Any], Any]:
@@ -265,6 +265,11 @@ def _binary(name: str, *, is_swapped: bool) -> Callable[[Any, Any], Any]:
             return known[1](self, other)
         if isinstance(other, PythonFloat):
             return _slowly(name, *((other, self) if is_swapped else (self, other)))
+        if issubclass(kind, (float, int)) and not issubclass(kind, np.generic):
+            base: Any = float if issubclass(kind, float) else int
+            if not is_swapped and getattr(kind, reflected) is not getattr(base, reflected):
+                return NotImplemented  # a subclass with an operator of its own comes first
+            return method(self, base(other))
         mine = _like_others(self, (other,))
         return apply(other, mine) if is_swapped else apply(mine, other)
 
