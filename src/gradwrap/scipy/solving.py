@@ -57,6 +57,7 @@ class Solved(Composed):
         refused: str = "",
         checks: bool = False,
         calls_back: bool = True,
+        spreads: bool = False,
         prepare: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
     ) -> None:
         super().__init__(parts, calls_back=calls_back)
@@ -65,6 +66,8 @@ class Solved(Composed):
         """Options with which the result has no derivative."""
         self.checks = checks
         """The function checks by itself that SciPy has succeeded."""
+        self.spreads = spreads
+        """The function takes `args` as a list, too; others take a list as the only argument."""
         self.prepare = prepare
         """A function that changes the arguments for SciPy, and returns more words for `parts`."""
 
@@ -82,7 +85,7 @@ class Solved(Composed):
         options = words.pop(form.options, {}) if form.options else {}
         words |= options | {"fun": words[next(iter(given))], "name": row.name}
         refuse(row.name, **{name: words.get(name) for name in self.refused})
-        words["args"] = () if words.get("args") is None else as_args(words["args"])
+        words["args"] = () if words.get("args") is None else self._as_args(words["args"])
         native = {name: silenced(value, name) for name, value in given.items()}
         native |= {"args": plain(words["args"])} if native.get("args") is not None else {}
         more = {} if self.prepare is None else self.prepare(native)
@@ -99,6 +102,9 @@ class Solved(Composed):
         except (NoRuleError, RuleResultError) as error:
             raise refused(current_caller(), error) from None  # the code may catch it
         return attached(row.path, more.get("shown", lambda made: made)(result), parts)
+
+    def _as_args(self, args: Any) -> tuple[Any, ...]:
+        return tuple(args) if self.spreads and np.iterable(args) else as_args(args)
 
 
 def _by_array_api(row: Row, form: Any, given: dict[str, Any]) -> Any:

@@ -661,17 +661,18 @@ ROWS = [
     _solved("quad", _quad),
     _solved("dblquad", _dblquad),
     _solved("tplquad", _dblquad),
-    _solved("nquad", _nquad, refused="opts full_output"),
-    _solved("fixed_quad", _fixed_quad),
+    _solved("nquad", _nquad, refused="opts full_output", spreads=True),
+    _solved("fixed_quad", _fixed_quad, spreads=True),
     _solved("quad_vec", _quad_vec, prepare=_first_two),
-    _solved("tanhsinh", _tanhsinh),
-    _solved("cubature", _again),
+    _solved("tanhsinh", _tanhsinh, spreads=True),
+    _solved("cubature", _again, spreads=True),
     _solved("qmc_quad", _qmc_quad, refused="log", prepare=_copied_generator),
     _solved(
         "solve_ivp",
         _solve_ivp,
         "by the accepted steps, which are constants; implicit methods by collocation at them; the "
         "times of events by the implicit function theorem",
+        spreads=True,
         prepare=_with_recorder,
     ),
     Row(
@@ -684,7 +685,7 @@ ROWS = [
     _solved("solve_bvp", _solve_bvp, "by the collocation at SciPy's points"),
     Row("integrate.newton_cotes", Constant("weights")),
     Row("integrate.lebedev_rule", Constant("points and weights")),
-    _solved("nsum", _nsum, refused="log"),
+    _solved("nsum", _nsum, refused="log", spreads=True),
 ]
 
 
