@@ -14,10 +14,12 @@ from gradwrap.core.graph.arrivals import Pending, arrive, arrive_at
 from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.graph.paths import freed_error, leading_to
 from gradwrap.core.graph.special_nodes import arrive_jointly, unguarded, visit
-from gradwrap.core.graph.untaken import arrive_with, is_of_use, taken_behind
+from gradwrap.core.graph.untaken import Everywhere, arrive_with, is_of_use, taken_behind
 from gradwrap.core.levels.levels import inspecting, next_sequence_number
+from gradwrap.core.levels.wrapper import innermost
+from gradwrap.core.library.backend import backend_of
 from gradwrap.core.library.scatter import PARTS, at_key
-from gradwrap.core.observing.arithmetic import PLACE, computes_derivative
+from gradwrap.core.observing.arithmetic import PLACE, computes_derivative, held_warnings
 from gradwrap.core.observing.hooks import on_variable
 from gradwrap.core.observing.inspection import Inspection
 from gradwrap.core.observing.performing import performs
@@ -42,6 +44,7 @@ def backward_pass(
     create_graph: bool = False,
     targets: set[Node | Leaf] | None = None,
     cut: bool = False,
+    again: bool = False,
 ) -> dict[Node | Leaf, Any]:
     """Pull the roots' cotangents back; return the cotangent at each leaf, or at each target.
 
@@ -57,6 +60,8 @@ def backward_pass(
         Stop at these nodes and at leaves, and visit only what leads to them.
     cut
         Do not look behind a target for further ones.
+    again
+        Where NaN arrives, walk again, and remember all elements that selections do not take.
 
     Raises
     ------
@@ -67,12 +72,37 @@ def backward_pass(
     listening = PLACE.listening
     begun = listening.begin()
     try:
-        if placement is None:
-            return _walk(roots, retain_graph, create_graph, targets, cut, None)
-        with placement:
-            return _walk(roots, retain_graph, create_graph, targets, cut, placement)
+        if placement is not None:
+            with placement:
+                return _walk(roots, retain_graph, create_graph, targets, cut, placement)
+        if again:
+            return _walked_again(roots, retain_graph, create_graph, targets, cut)
+        return _walk(roots, retain_graph, create_graph, targets, cut, None)
     finally:
         listening.end(begun)
+
+
+def _walked_again(
+    roots: Sequence[Root],
+    retain_graph: bool,
+    create_graph: bool,
+    targets: set[Node | Leaf] | None,
+    cut: bool,
+) -> dict[Node | Leaf, Any]:
+    """Visit the nodes; if NaN arrives, once more. The warnings are those of the first time."""
+    with held_warnings() as held:
+        arrived = _walk(roots, True, create_graph, targets, cut, None)
+        if _has_nan(arrived):
+            first = [*held]
+            arrived = _walk(roots, retain_graph, create_graph, targets, cut, None, everywhere=True)
+            held[:] = first if _has_nan(arrived) else ()
+    return arrived
+
+
+def _has_nan(arrived: dict[Node | Leaf, Any]) -> bool:
+    """Tell if a look at cotangents, which waits for nothing, has shown NaN."""
+    arrays = (innermost(one) for one in arrived.values() if type(one) not in PARTS)
+    return any(backend_of(one).is_seen_nan(one) for one in arrays)
 
 
 @computes_derivative(node="node")
@@ -83,15 +113,16 @@ def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for ea
     targets: set[Node | Leaf] | None,
     cut: bool,
     placement: Placement | None,
+    everywhere: bool = False,
 ) -> dict[Node | Leaf, Any]:
     """Visit the nodes, as `backward_pass` describes."""
     asked = inspecting.get()
     inspection = None if asked is None else Inspection(asked, roots)
-    specially = create_graph or inspection is not None or placement is not None
+    specially = create_graph or inspection is not None or placement is not None or everywhere
     began = next_sequence_number()
     pending: dict[int, Pending] = {}
     heap: list[int] = []
-    masks: Masks = {}
+    masks: Masks = Everywhere() if everywhere else {}
     arrived: dict[Node | Leaf, Any] = {}
     on_path = None if targets is None else leading_to(targets, [node for node, _ in roots], cut)
     for root, cotangent in roots:

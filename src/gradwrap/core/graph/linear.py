@@ -31,11 +31,16 @@ class LinearMap:
         The inputs; None for what the map does not depend on.
     outputs
         Values; those that the level does not track do not depend on the inputs.
+    again
+        Walk the record again where NaN arrives, as `backward_pass` does.
     """
 
-    __slots__ = ("_leaves", "_outputs")
+    __slots__ = ("_again", "_leaves", "_outputs")
 
-    def __init__(self, leaves: Sequence[Leaf | Node | None], outputs: Sequence[Any]) -> None:
+    def __init__(
+        self, leaves: Sequence[Leaf | Node | None], outputs: Sequence[Any], *, again: bool = False
+    ) -> None:
+        self._again = again
         level = next((leaf.meta.level for leaf in leaves if leaf is not None), None)
         self._leaves = leaves
         self._outputs = [
@@ -62,7 +67,9 @@ class LinearMap:
             if output is not None and cotangent is not None
         ]
         targets: Any = {leaf for leaf in self._leaves if leaf is not None} if inputs_alone else None
-        arrived: dict[Any, Any] = backward_pass(roots, retain_graph=keep, targets=targets)
+        arrived: dict[Any, Any] = backward_pass(
+            roots, retain_graph=keep, targets=targets, again=self._again
+        )
         return [None if leaf is None else arrived.get(leaf) for leaf in self._leaves]
 
     def transposed(self, *, keep: bool = False) -> LinearMap:

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import linecache
 import warnings
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwrap.core.levels.wrapper import innermost
@@ -17,7 +20,7 @@ from gradwrap.core.observing.callers import PASSED_BY, current_caller
 from gradwrap.core.observing.code import package_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import CodeType, FrameType
     from typing import Protocol
 
@@ -110,7 +113,8 @@ def warn(text: str, frame: FrameType) -> None:
         place = current_caller() or ""
         remedy = NAN if text.startswith("invalid") else ""
         text = f"{text}, in the derivative of {op} ({way} {place}).{remedy}"
-    warnings.warn_explicit(
+    issue = partial(
+        warnings.warn_explicit,
         text,
         RuntimeWarning,
         at.f_code.co_filename,
@@ -118,6 +122,27 @@ def warn(text: str, frame: FrameType) -> None:
         module=str(at.f_globals.get("__name__", "")),
         registry=at.f_globals.setdefault("__warningregistry__", {}),
     )
+    held = _held.get()
+    if held is None:
+        issue()
+    else:
+        held.append(issue)
+
+
+_held: ContextVar[list[Callable[[], None]] | None] = ContextVar("gradwrap_held", default=None)
+
+
+@contextmanager
+def held_warnings() -> Iterator[list[Callable[[], None]]]:
+    """Hold warnings back until the end; those that the caller has not taken out are issued then."""
+    held: list[Callable[[], None]] = []
+    token = _held.set(held)
+    try:
+        yield held
+    finally:
+        _held.reset(token)
+        for issue in held:
+            issue()
 
 
 def _is_users(frame: FrameType) -> bool:
