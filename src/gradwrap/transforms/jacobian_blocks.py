@@ -107,7 +107,7 @@ def _rows_of_one(
         known = None if only is None else start.rows_at(only[0], first, last)
         if known is not None:
             return [known]
-        found = start.arrived(first, last, level, keep=last < total)
+        found = start.arrived(first, last, level, keep=last < total, again=recording.is_adapted)
         return [
             None if leaf is None else rows_of(found.get(leaf[0]), original, last - first, level)
             for leaf, original in leaves
@@ -161,10 +161,12 @@ class _DiagonalStart:
         self.factors = factors
         self.rows = rows
 
-    def arrived(self, first: int, last: int, level: int, *, keep: bool) -> dict[Any, Any]:
+    def arrived(
+        self, first: int, last: int, level: int, *, keep: bool, again: bool
+    ) -> dict[Any, Any]:
         """Return the leaves' cotangents for a stretch of rows, as one batch of this level."""
         rows = batch_of(self._some_rows(first, last), level)
-        found = backward_pass([(self.node, rows)], retain_graph=keep)
+        found = backward_pass([(self.node, rows)], retain_graph=keep, again=again)
         leaf_hooks(found)
         return found
 
