@@ -384,9 +384,9 @@ LISTS = """
 
     def least_squares(x):
         found = optimize.least_squares(
-            lambda z, a, b: np.array([z[0] - a, z[0] * b - 1]), [0.5], args=[x[0], x[1]], xtol=1e-12
+            lambda z, a, b: np.array([z[0] - a, z[1] * b - 1]), [0.5, 1.0], args=[x[0], x[1]]
         )
-        return found.x[0]
+        return found.x[0] * found.x[1]
 
     def fminbound(x):
         return optimize.fminbound(bowl, 0.0, 3.0, args=[x[0], x[1]])

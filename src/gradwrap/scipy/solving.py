@@ -57,7 +57,6 @@ class Solved(Composed):
         refused: str = "",
         checks: bool = False,
         calls_back: bool = True,
-        spreads: bool = False,
         prepare: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
     ) -> None:
         super().__init__(parts, calls_back=calls_back)
@@ -66,8 +65,6 @@ class Solved(Composed):
         """Options with which the result has no derivative."""
         self.checks = checks
         """The function checks by itself that SciPy has succeeded."""
-        self.spreads = spreads
-        """The function takes `args` as a list, too; others take a list as the only argument."""
         self.prepare = prepare
         """A function that changes the arguments for SciPy, and returns more words for `parts`."""
 
@@ -104,7 +101,14 @@ class Solved(Composed):
         return attached(row.path, more.get("shown", lambda made: made)(result), parts)
 
     def _as_args(self, args: Any) -> tuple[Any, ...]:
-        return tuple(args) if self.spreads and np.iterable(args) else as_args(args)
+        return as_args(args)
+
+
+class SolvedWithList(Solved):
+    """A function that also takes a list of more arguments; for others, it is the only one."""
+
+    def _as_args(self, args: Any) -> tuple[Any, ...]:
+        return tuple(args) if np.iterable(args) else as_args(args)
 
 
 def _by_array_api(row: Row, form: Any, given: dict[str, Any]) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.graph.backward import backward_pass
+from gradwrap.core.graph.backward import backward_pass, thorough_pass
 from gradwrap.core.graph.node import Node
 from gradwrap.core.graph.special_nodes import unguarded
 from gradwrap.core.levels.levels import inspecting, new_level, next_sequence_number
@@ -107,7 +107,7 @@ def _rows_of_one(
         known = None if only is None else start.rows_at(only[0], first, last)
         if known is not None:
             return [known]
-        found = start.arrived(first, last, level, keep=last < total, again=recording.is_adapted)
+        found = start.arrived(first, last, level, keep=last < total, thorough=recording.is_adapted)
         return [
             None if leaf is None else rows_of(found.get(leaf[0]), original, last - first, level)
             for leaf, original in leaves
@@ -162,11 +162,12 @@ class _DiagonalStart:
         self.rows = rows
 
     def arrived(
-        self, first: int, last: int, level: int, *, keep: bool, again: bool
+        self, first: int, last: int, level: int, *, keep: bool, thorough: bool
     ) -> dict[Any, Any]:
         """Return the leaves' cotangents for a stretch of rows, as one batch of this level."""
         rows = batch_of(self._some_rows(first, last), level)
-        found = backward_pass([(self.node, rows)], retain_graph=keep, again=again)
+        walk = thorough_pass if thorough else backward_pass
+        found = walk([(self.node, rows)], retain_graph=keep)
         leaf_hooks(found)
         return found
 

@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.alignment import check_labels, labels_of_results
-from gradwrap.core.graph.backward import backward_pass
+from gradwrap.core.graph.backward import backward_pass, thorough_pass
 from gradwrap.core.graph.linear import LinearMap
 from gradwrap.core.graph.memory import latest_op, note_memory
 from gradwrap.core.graph.untaken import ran_adapted
@@ -128,7 +128,7 @@ class Recording:
             self._check_arguments()
         leaves = [leaf for tracked in self.tracked for leaf in tracked.leaves]
         inputs = [None if leaf is None else leaf[0] for leaf in leaves]
-        return LinearMap(inputs, outputs, again=self.is_adapted)
+        return LinearMap(inputs, outputs, thorough=self.is_adapted)
 
     def arrived(
         self,
@@ -150,9 +150,8 @@ class Recording:
         if self._guarded:
             self._check_arguments()
         try:
-            arrived = backward_pass(
-                roots, retain_graph=keep, create_graph=create_graph, again=self.is_adapted
-            )
+            walk = thorough_pass if self.is_adapted else backward_pass
+            arrived = walk(roots, retain_graph=keep, create_graph=create_graph)
         except MemoryError as error:
             note_memory(error, f"in the backward pass of {self.name}, at {latest_op(error)}")
             raise

@@ -265,15 +265,27 @@ def _binary(name: str, *, is_swapped: bool) -> Callable[[Any, Any], Any]:
             return known[1](self, other)
         if isinstance(other, PythonFloat):
             return _slowly(name, *((other, self) if is_swapped else (self, other)))
-        if issubclass(kind, (float, int)) and not issubclass(kind, np.generic):
-            base: Any = float if issubclass(kind, float) else int
-            if not is_swapped and getattr(kind, reflected) is not getattr(base, reflected):
-                return NotImplemented  # a subclass with an operator of its own comes first
-            return method(self, base(other))
+        number = _plain_number(other, "" if is_swapped else reflected)
+        if number is not other:
+            return number if number is NotImplemented else method(self, number)
         mine = _like_others(self, (other,))
         return apply(other, mine) if is_swapped else apply(mine, other)
 
     return method
+
+
+def _plain_number(value: Any, reflected: str) -> Any:
+    """Return a number of a subclass of Python's as Python's, and other values as they are.
+
+    It is NotImplemented for a subclass with an operator `reflected` of its own, which comes first.
+    """
+    kind = type_of(value)
+    if not issubclass(kind, (float, int)) or issubclass(kind, np.generic):
+        return value
+    base: Any = float if issubclass(kind, float) else int
+    if reflected and getattr(kind, reflected) is not getattr(base, reflected):
+        return NotImplemented
+    return base(value)
 
 
 def _slowly(name: str, left: Any, right: Any) -> Any:

@@ -7,6 +7,7 @@ values of an array, so nothing here waits for a device.
 
 from __future__ import annotations
 
+from functools import partial
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.space import fit_cotangent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from gradwrap.core.graph.untaken import Masks
     from gradwrap.core.observing.places import Placement
@@ -44,7 +45,6 @@ def backward_pass(
     create_graph: bool = False,
     targets: set[Node | Leaf] | None = None,
     cut: bool = False,
-    again: bool = False,
 ) -> dict[Node | Leaf, Any]:
     """Pull the roots' cotangents back; return the cotangent at each leaf, or at each target.
 
@@ -60,43 +60,51 @@ def backward_pass(
         Stop at these nodes and at leaves, and visit only what leads to them.
     cut
         Do not look behind a target for further ones.
-    again
-        Where NaN arrives, walk again, and remember all elements that selections do not take.
 
     Raises
     ------
     GraphFreedError
         An earlier pass has released the graph.
     """
+    walk = partial(_walk, roots, retain_graph, create_graph, targets, cut)
+    return _listened(walk, placement_of(roots) if placers else None)
+
+
+def thorough_pass(
+    roots: Sequence[Root],
+    *,
+    retain_graph: bool = False,
+    create_graph: bool = False,
+    targets: set[Node | Leaf] | None = None,
+) -> dict[Node | Leaf, Any]:
+    """Pull the roots' cotangents back; if NaN arrives, once more, and remember every selection.
+
+    The graph is kept until then. The warnings are those of the first time.
+    """
+    walk = partial(_walk, roots, create_graph=create_graph, targets=targets, cut=False)
     placement = placement_of(roots) if placers else None
+    with held_warnings() as held:
+        arrived = _listened(partial(walk, retain_graph=True), placement)
+        if placement is None and _has_nan(arrived):
+            first = [*held]
+            arrived = _listened(partial(walk, retain_graph=retain_graph, everywhere=True), None)
+            held[:] = first if _has_nan(arrived) else ()
+    return arrived
+
+
+def _listened(
+    walk: Callable[..., dict[Node | Leaf, Any]], placement: Placement | None
+) -> dict[Node | Leaf, Any]:
+    """Walk while the library's warnings are told with the operation."""
     listening = PLACE.listening
     begun = listening.begin()
     try:
-        if placement is not None:
-            with placement:
-                return _walk(roots, retain_graph, create_graph, targets, cut, placement)
-        if again:
-            return _walked_again(roots, retain_graph, create_graph, targets, cut)
-        return _walk(roots, retain_graph, create_graph, targets, cut, None)
+        if placement is None:
+            return walk(placement=None)
+        with placement:
+            return walk(placement=placement)
     finally:
         listening.end(begun)
-
-
-def _walked_again(
-    roots: Sequence[Root],
-    retain_graph: bool,
-    create_graph: bool,
-    targets: set[Node | Leaf] | None,
-    cut: bool,
-) -> dict[Node | Leaf, Any]:
-    """Visit the nodes; if NaN arrives, once more. The warnings are those of the first time."""
-    with held_warnings() as held:
-        arrived = _walk(roots, True, create_graph, targets, cut, None)
-        if _has_nan(arrived):
-            first = [*held]
-            arrived = _walk(roots, retain_graph, create_graph, targets, cut, None, everywhere=True)
-            held[:] = first if _has_nan(arrived) else ()
-    return arrived
 
 
 def _has_nan(arrived: dict[Node | Leaf, Any]) -> bool:
@@ -259,3 +267,4 @@ def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for ea
 
 
 performs(backward_pass, "pass", "backward pass")
+performs(thorough_pass, "pass", "backward pass")

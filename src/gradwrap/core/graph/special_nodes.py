@@ -35,6 +35,8 @@ from gradwrap.core.values.space import Meta, fit_cotangent, zeros_of
 from gradwrap.errors import RuleResultError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gradwrap.core.graph.untaken import Masks, Taken
     from gradwrap.core.observing.inspection import Inspection
     from gradwrap.core.observing.places import Placement

@@ -191,7 +191,7 @@ def taken_behind(node: Node, edge: Any, taken: Taken | None, xp: Any) -> Taken |
         return None
     if not (_begins(node, saved) if taken is None else _passes_on(node.op, saved)):
         return None
-    return _behind(node, edge, taken, xp, parent)
+    return _behind(node, edge, taken, xp)
 
 
 def all_taken_behind(
@@ -209,14 +209,14 @@ def all_taken_behind(
         return (None, None)
     parents = parent[:2] if index == JOINT else (parent,)
     return tuple(
-        None if one is None else _behind(node, edge, taken, xp, one, place)
+        None if one is None else _behind(node, edge, taken, xp, place)
         for place, one in enumerate(parents)
     )
 
 
-def _behind(  # noqa: PLR0913  the edge, and which of its arguments
-    node: Node, edge: Any, taken: Taken | None, xp: Any, parent: Any, place: int = 0
-) -> Taken | None:
+def _behind(node: Node, edge: Any, taken: Taken | None, xp: Any, place: int = 0) -> Taken | None:
+    parent, _, _, index = edge
+    parent = parent[place] if index == JOINT else parent
     rule = node.op.rule
     has_its_shape = rule.kind.is_elementwise and parent.meta.shape == node.meta.shape
     if has_its_shape and not rule.selects:

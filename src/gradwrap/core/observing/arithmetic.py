@@ -20,7 +20,7 @@ from gradwrap.core.observing.callers import PASSED_BY, current_caller
 from gradwrap.core.observing.code import package_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator
     from types import CodeType, FrameType
     from typing import Protocol
 
@@ -133,7 +133,7 @@ _held: ContextVar[list[Callable[[], None]] | None] = ContextVar("gradwrap_held",
 
 
 @contextmanager
-def held_warnings() -> Iterator[list[Callable[[], None]]]:
+def held_warnings() -> Generator[list[Callable[[], None]]]:
     """Hold warnings back until the end; those that the caller has not taken out are issued then."""
     held: list[Callable[[], None]] = []
     token = _held.set(held)
