@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.graph.backward import backward_pass, thorough_pass
+from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.node import Node
 from gradwrap.core.graph.special_nodes import unguarded
+from gradwrap.core.graph.thorough import thorough_pass
 from gradwrap.core.levels.levels import inspecting, new_level, next_sequence_number
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.hooks import leaf_hooks

@@ -6,9 +6,10 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.alignment import check_labels, labels_of_results
-from gradwrap.core.graph.backward import backward_pass, thorough_pass
+from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.linear import LinearMap
 from gradwrap.core.graph.memory import latest_op, note_memory
+from gradwrap.core.graph.thorough import thorough_pass
 from gradwrap.core.graph.untaken import ran_adapted
 from gradwrap.core.levels.levels import (
     current_watch,

@@ -7,7 +7,6 @@ values of an array, so nothing here waits for a device.
 
 from __future__ import annotations
 
-from functools import partial
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +16,8 @@ from gradwrap.core.graph.paths import freed_error, leading_to
 from gradwrap.core.graph.special_nodes import arrive_jointly, unguarded, visit
 from gradwrap.core.graph.untaken import Everywhere, arrive_with, is_of_use, taken_behind
 from gradwrap.core.levels.levels import inspecting, next_sequence_number
-from gradwrap.core.levels.wrapper import innermost
-from gradwrap.core.library.backend import backend_of
 from gradwrap.core.library.scatter import PARTS, at_key
-from gradwrap.core.observing.arithmetic import PLACE, computes_derivative, held_warnings
+from gradwrap.core.observing.arithmetic import PLACE, computes_derivative
 from gradwrap.core.observing.hooks import on_variable
 from gradwrap.core.observing.inspection import Inspection
 from gradwrap.core.observing.performing import performs
@@ -29,7 +26,7 @@ from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.space import fit_cotangent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from gradwrap.core.graph.untaken import Masks
     from gradwrap.core.observing.places import Placement
@@ -66,55 +63,20 @@ def backward_pass(
     GraphFreedError
         An earlier pass has released the graph.
     """
-    walk = partial(_walk, roots, retain_graph, create_graph, targets, cut)
-    return _listened(walk, placement_of(roots) if placers else None)
-
-
-def thorough_pass(
-    roots: Sequence[Root],
-    *,
-    retain_graph: bool = False,
-    create_graph: bool = False,
-    targets: set[Node | Leaf] | None = None,
-) -> dict[Node | Leaf, Any]:
-    """Pull the roots' cotangents back; if NaN arrives, once more, and remember every selection.
-
-    The graph is kept until then. The warnings are those of the first time.
-    """
-    walk = partial(_walk, roots, create_graph=create_graph, targets=targets, cut=False)
     placement = placement_of(roots) if placers else None
-    with held_warnings() as held:
-        arrived = _listened(partial(walk, retain_graph=True), placement)
-        if placement is None and _has_nan(arrived):
-            first = [*held]
-            arrived = _listened(partial(walk, retain_graph=retain_graph, everywhere=True), None)
-            held[:] = first if _has_nan(arrived) else ()
-    return arrived
-
-
-def _listened(
-    walk: Callable[..., dict[Node | Leaf, Any]], placement: Placement | None
-) -> dict[Node | Leaf, Any]:
-    """Walk while the library's warnings are told with the operation."""
     listening = PLACE.listening
     begun = listening.begin()
     try:
         if placement is None:
-            return walk(placement=None)
+            return walk(roots, retain_graph, create_graph, targets, cut, None)
         with placement:
-            return walk(placement=placement)
+            return walk(roots, retain_graph, create_graph, targets, cut, placement)
     finally:
         listening.end(begun)
 
 
-def _has_nan(arrived: dict[Node | Leaf, Any]) -> bool:
-    """Tell if a look at cotangents, which waits for nothing, has shown NaN."""
-    arrays = (innermost(one) for one in arrived.values() if type(one) not in PARTS)
-    return any(backend_of(one).is_seen_nan(one) for one in arrays)
-
-
 @computes_derivative(node="node")
-def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for each part would show
+def walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for each part would show
     roots: Sequence[Root],
     retain_graph: bool,
     create_graph: bool,
@@ -267,4 +229,3 @@ def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for ea
 
 
 performs(backward_pass, "pass", "backward pass")
-performs(thorough_pass, "pass", "backward pass")

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.array.variable import variable_class
-from gradwrap.core.graph.backward import backward_pass, thorough_pass
+from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.node import Leaf, Node
+from gradwrap.core.graph.thorough import thorough_pass
 from gradwrap.core.levels.levels import new_level
 from gradwrap.core.levels.wrapper import AnyWrapper, is_at, make_wrapper
 from gradwrap.core.library.backend import backend_of

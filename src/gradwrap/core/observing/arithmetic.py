@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import linecache
 import warnings
-from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,7 +19,7 @@ from gradwrap.core.observing.callers import PASSED_BY, current_caller
 from gradwrap.core.observing.code import package_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable
     from types import CodeType, FrameType
     from typing import Protocol
 
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
             """Restore the treatment of warnings before `begin`."""
 
 
+held: ContextVar[list[Callable[[], None]] | None] = ContextVar("gradwrap_held", default=None)
+"""What issues the warnings that a pass holds back until its end."""
 F = TypeVar("F", bound="Callable[..., Any]")
 
 
@@ -122,27 +123,11 @@ def warn(text: str, frame: FrameType) -> None:
         module=str(at.f_globals.get("__name__", "")),
         registry=at.f_globals.setdefault("__warningregistry__", {}),
     )
-    held = _held.get()
-    if held is None:
+    waiting = held.get()
+    if waiting is None:
         issue()
     else:
-        held.append(issue)
-
-
-_held: ContextVar[list[Callable[[], None]] | None] = ContextVar("gradwrap_held", default=None)
-
-
-@contextmanager
-def held_warnings() -> Generator[list[Callable[[], None]]]:
-    """Hold warnings back until the end; those that the caller has not taken out are issued then."""
-    held: list[Callable[[], None]] = []
-    token = _held.set(held)
-    try:
-        yield held
-    finally:
-        _held.reset(token)
-        for issue in held:
-            issue()
+        waiting.append(issue)
 
 
 def _is_users(frame: FrameType) -> bool:
