@@ -497,7 +497,7 @@ def test_width_of_a_kernel_density_is_shown(dim: int) -> None:
     data = np.reshape([0.1, 0.9, 1.3, 2.2, 1.7, 0.4], (dim, -1))
 
     def densities(module: Any, data: Any) -> Any:
-        estimate = module.gaussian_kde(data, weights=np.arange(1.0, 1.0 + data.shape[1]))
+        estimate = module.gaussian_kde([*data], weights=np.arange(1.0, 1.0 + data.shape[1]))
         estimate.set_bandwidth(0.7 * estimate.factor)
         width = np.sqrt(np.diag(estimate.covariance))
         return estimate(np.max(estimate.dataset, axis=1) - width)

@@ -15,6 +15,7 @@ from gradwrap.scipy.classes import Class
 from gradwrap.scipy.interpolants import refusing
 from gradwrap.scipy.kinds import formula
 from gradwrap.scipy.results import is_float
+from gradwrap.scipy.solving import as_array
 from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.arguments import stop_gradient
 
@@ -31,6 +32,7 @@ def _log_estimate(dataset: Any, points: Any, bw_method: Any = None, weights: Any
 
 
 def _rows(dataset: Any) -> Any:
+    dataset = as_array(dataset)
     return np.reshape(dataset, (1, -1)) if np.ndim(dataset) < 2 else dataset
 
 
