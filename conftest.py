@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from collections.abc import Generator, Iterable
 from importlib import import_module
 from importlib.util import find_spec
@@ -135,6 +136,19 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     return True
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Run the examples of docstrings and pages in JAX's own precision, as a new process has it.
+
+    Tests of the same worker may have switched to double precision.
+    """
+    jax: Any = sys.modules.get("jax") if isinstance(item, pytest.DoctestItem) else None
+    if jax is None:
+        return (yield)
+    with jax.enable_x64(False):
+        return (yield)
+
+
 def _is_brief(config: pytest.Config) -> bool:
     """Tell if this is a worker of a run that lists no durations and writes no files of results."""
     return "PYTEST_XDIST_WORKER" in os.environ and not (
@@ -162,11 +176,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None, Any, Any
     """
     result = yield
     cases = getattr(metafunc, "_calls", None)
+    function = metafunc.definition.nodeid
+    if metafunc.definition.get_closest_marker("long") or (
+        cases and all(any(mark.name == "long" for mark in case.marks) for case in cases)
+    ):
+        raise pytest.Collector.CollectError(f"{function} has no case that is not long, for CI")
     if not cases or not _is_part(metafunc.config):
         return result
-    function = metafunc.definition.nodeid
-    slow = _leaves_out_slow(metafunc.config)
-    all_slow = slow and metafunc.definition.get_closest_marker("slow") is not None
+    left_out = _left_out(metafunc.config)
+    all_left_out = metafunc.definition.get_closest_marker(left_out) is not None
     names = {f"{function}[{case.id}]": case for case in cases}
     chosen = _chosen(
         metafunc.config,
@@ -174,7 +192,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None, Any, Any
         {
             name
             for name, case in names.items()
-            if all_slow or (slow and any(mark.name == "slow" for mark in case.marks))
+            if all_left_out or any(mark.name == left_out for mark in case.marks)
         },
     )
     if chosen:  # pytest takes a function without cases for a test of its own
@@ -189,16 +207,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not _is_part(config):
         return
     names = {one.nodeid: one for one in items if one.nodeid.partition("[")[0] not in CHOSEN}
-    slow = {name for name, one in names.items() if one.get_closest_marker("slow")}
-    chosen = _chosen(config, names, slow if _leaves_out_slow(config) else set())
+    mark = _left_out(config)
+    marked = {name for name, one in names.items() if one.get_closest_marker(mark)}
+    chosen = _chosen(config, names, marked)
     left_out = [one for name, one in names.items() if name not in chosen]
     items[:] = [one for one in items if one.nodeid in chosen or one.nodeid not in names]
     config.hook.pytest_deselected(items=left_out)
 
 
-def _chosen(config: pytest.Config, names: Iterable[str], slow: set[str]) -> set[str]:
+def _chosen(config: pytest.Config, names: Iterable[str], left_out: set[str]) -> set[str]:
     """Return those of the tests that are in the part that was asked for."""
-    sample = sampled(name for name in names if name not in slow)
+    sample = sampled(name for name in names if name not in left_out)
     return sample if config.getoption("--sample") else set(names) - sample
 
 
@@ -206,5 +225,6 @@ def _is_part(config: pytest.Config) -> bool:
     return bool(config.getoption("--sample") or config.getoption("--rest"))
 
 
-def _leaves_out_slow(config: pytest.Config) -> bool:
-    return not config.getoption("--slow")
+def _left_out(config: pytest.Config) -> str:
+    """Return the mark of the tests that no sample has."""
+    return "long" if config.getoption("--slow") else "slow"

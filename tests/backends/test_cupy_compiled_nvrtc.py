@@ -32,7 +32,7 @@ from test_cupy_compiled import (
     on_device,
     recurrence,
 )
-from test_cupy_nvrtc import compiled, resources, warnings
+from test_cupy_nvrtc import PARTS, compiled, part_of, resources, warnings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,11 +104,12 @@ def sources(dtype: str) -> dict[str, str]:
     return found
 
 
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("dtype", OPERATIONS)
 def test_every_kernel_becomes_ptx_without_a_warning(
-    dtype: str, counts: Counts, compile_: Compiler
+    dtype: str, part: int, counts: Counts, compile_: Compiler
 ) -> None:
-    texts = sources(dtype)
+    texts = part_of(sources(dtype), part)
 
     made = compiled(compile_, texts)
 

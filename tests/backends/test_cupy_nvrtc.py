@@ -28,6 +28,7 @@ from nvrtc import (
     library,
     programs,
 )
+from sampling import LONG
 from test_backends import Call
 from test_cupy_rules import CASES
 
@@ -105,13 +106,23 @@ def warnings(log: str) -> list[str]:
     return [one for one in said if "#177-D: function" not in one or "gradwrap_" in one]
 
 
+PARTS = [4, pytest.param(1, marks=LONG)]
+"""One kernel of so many is compiled."""
+
+
+def part_of(sources: dict[str, str], part: int) -> dict[str, str]:
+    return {name: sources[name] for name in sorted(sources)[::part]}
+
+
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_kernel_becomes_ptx_without_a_warning(
-    dtype: str, counts: Counts, compile_: Compiler
+    dtype: str, part: int, counts: Counts, compile_: Compiler
 ) -> None:
     sources = launched(dtype)
     for other in DTYPES[: DTYPES.index(dtype)]:  # what has been compiled is not compiled again
         sources = {name: text for name, text in sources.items() if name not in launched(other)}
+    sources = part_of(sources, part)
 
     made = compiled(compile_, sources)
 

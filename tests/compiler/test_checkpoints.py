@@ -148,12 +148,14 @@ def test_memory_that_is_no_size_is_refused(memory: Any, message: str) -> None:
         gw.compile(lambda x: x, memory=memory)
 
 
+@pytest.mark.slow
 def test_memory_grows_with_the_square_root_of_the_turns() -> None:
     sizes = [workspace(np.sum, turns, 4000) for turns in (100, 400, 1600)]
     assert sizes[2] < 5 * sizes[0]
     assert workspace(np.sum, 1600, 1e9) > 10 * sizes[2]
 
 
+@pytest.mark.slow
 def test_small_stacks_are_kept() -> None:
     made = gw.compile(gw.grad(burgers))
     made(u)

@@ -20,6 +20,7 @@ from gradwrap.compiler.extrapolating.sequences import indices, indices_of, seque
 from gradwrap.compiler.extrapolating.sizes import Declined, Sizes, TooSlow, further, timed
 from gradwrap.compiler.tracing.tape import Tape
 from lambdas import fn
+from sampling import LONG
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -201,6 +202,7 @@ def step_and_pairs(u: Any) -> Any:
     return s + np.sum(u)
 
 
+@pytest.mark.slow
 def test_a_loop_of_ever_more_turns_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gradwrap.compiler.calls.entry.MOST", 2000)
     eager = gw.compile(gw.grad(step_and_pairs))
@@ -209,7 +211,9 @@ def test_a_loop_of_ever_more_turns_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     assert "Fix: operations on slices" in eager.explain()
 
 
-@pytest.mark.parametrize("inner", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (4, 12))])
+@pytest.mark.parametrize(
+    "inner", [2, pytest.param(4, marks=pytest.mark.slow), pytest.param(12, marks=LONG)]
+)
 def test_a_few_steps_of_newton_in_each_turn(inner: int) -> None:
     """Each step of the inner loop reads a value of the turn's start: it is made part of a turn."""
 
@@ -385,7 +389,10 @@ def sweeps_of_a_rectangle(u: Any) -> Any:
     ("function", "shape", "turns"),
     [
         (seidel, (26, 26), "loop: 72 turns of 10 operations and 1 loop"),
-        (sweeps_of_a_rectangle, (24, 30), "int64(616,), frozen"),
+        pytest.param(
+            *(sweeps_of_a_rectangle, (24, 30), "int64(616,), frozen"),
+            marks=LONG,
+        ),
     ],
 )
 def test_sweeps_over_elements_keep_their_reads_and_writes(

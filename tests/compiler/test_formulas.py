@@ -337,6 +337,7 @@ def test_few_slices_that_advance(function: Callable[..., Any]) -> None:
     np.testing.assert_allclose(made(0.9 * given), gw.grad(function)(0.9 * given), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_trace_in_full_is_too_long_here() -> None:
     def walking(x: Any) -> Any:
         s = x[0]

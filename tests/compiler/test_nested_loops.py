@@ -26,6 +26,7 @@ from gradwrap.compiler.rolling.fission import Write, ordered
 from gradwrap.compiler.rolling.nested import as_loop, as_operation
 from gradwrap.compiler.rolling.segments import NO_OPERATION, Idx
 from rolled import compiled_to, loops, names, steps
+from sampling import LONG
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -384,7 +385,7 @@ def test_a_loop_and_its_function_are_one_and_the_same() -> None:
     ("function", "args"),
     [
         (sweeps, (X[:16],)),
-        pytest.param(products, (M[:12, :12], M[2:, 2:]), marks=pytest.mark.slow),
+        pytest.param(products, (M[:12, :12], M[2:, 2:]), marks=LONG),
         (particles, (X[:10], X[10:20])),
         pytest.param(elimination, (M,), marks=pytest.mark.slow),
     ],

@@ -23,6 +23,7 @@ from gradwrap.compiler.ir.program import (
 )
 from gradwrap.compiler.ir.verify import ProgramError, verify
 from gradwrap.core.values.tree import flatten
+from sampling import LONG
 from square_systems import ENGINES, HAS_COMPILER, compiled_at
 
 if TYPE_CHECKING:
@@ -92,7 +93,12 @@ FUNCTIONS = [forward, backward, factors, cholesky, rows]
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
-    "function", [forward, *(pytest.param(f, marks=pytest.mark.slow) for f in FUNCTIONS[1:])]
+    "function",
+    [
+        forward,
+        *(pytest.param(f, marks=pytest.mark.slow) for f in (backward, factors, rows)),
+        pytest.param(cholesky, marks=LONG),
+    ],
 )
 def test_the_program_is_extrapolated_with_loops_that_count(
     function: Callable[..., Any], engine: str, monkeypatch: pytest.MonkeyPatch
@@ -127,6 +133,7 @@ def test_their_stacks_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "the stacks of its loops would take more than 1000 bytes" in report
 
 
+@pytest.mark.slow
 def test_a_program_with_them_keeps_all_that_its_backward_loops_read() -> None:
     report = compiled_at(forward, 70, "numpy", memory=1e3)
     assert "checkpoints: " not in report

@@ -17,6 +17,7 @@ from gradwrap.compiler.calls.entry import Entry
 from gradwrap.compiler.tracing.noting import noted
 from gradwrap.core.values.tree import flatten
 from lambdas import fn
+from sampling import LONG, crossed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,9 +142,7 @@ FUNCTIONS: tuple[Callable[[Any], Any], ...] = (
 )
 
 
-@pytest.mark.parametrize(
-    "function", [*FUNCTIONS, pytest.param(runge_kutta, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("function", [*FUNCTIONS, pytest.param(runge_kutta, marks=LONG)])
 def test_numbers_of_a_run_at_full_size(function: Callable[[Any], Any]) -> None:
     gradient = gw.value_and_grad(function)
     made = gw.compile(gradient)
@@ -256,7 +255,10 @@ def test_keys_that_are_other_ones_in_late_turns(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "function",
-    [bounded_times, time_that_stops, bounded_cosines, late_table, late_truths, late_masks],
+    [
+        *(bounded_times, late_table, late_masks),
+        *(pytest.param(f, marks=LONG) for f in (time_that_stops, bounded_cosines, late_truths)),
+    ],
 )
 def test_numbers_that_are_other_ones_in_late_turns(
     function: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
@@ -280,8 +282,9 @@ def hidden_times(p: Any) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seconds", [0.0, 1.0])
-@pytest.mark.parametrize("transform", [gw.grad, gw.value_and_grad, fn(lambda f: f)])
+@pytest.mark.parametrize(
+    ("transform", "seconds"), crossed([gw.grad, gw.value_and_grad, fn(lambda f: f)], [0.0, 1.0])
+)
 def test_numbers_that_the_first_arguments_hide(
     transform: Any, seconds: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -315,7 +318,7 @@ def test_keys_of_sweeps_by_slices_and_elements(monkeypatch: pytest.MonkeyPatch) 
     """A loop runs several times, with several keys in each turn, and has a loop inside."""
     monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", 0.0)
     monkeypatch.setattr(Entry, "_has_like_turns", fn(lambda self, found: False))
-    n = 50
+    n = 26
 
     def swept(a: Any) -> Any:
         a = a.copy()
@@ -612,9 +615,10 @@ def by_place(labels: Any) -> Any:
     return lambda t: labels[t]
 
 
-@pytest.mark.parametrize("kind", LABELS)
-@pytest.mark.parametrize("held", [by_place, fn(lambda labels: by_place(labels.tolist()))])
-@pytest.mark.parametrize("hides", [False, True])
+@pytest.mark.parametrize(
+    ("held", "kind", "hides"),
+    crossed([by_place, fn(lambda labels: by_place(labels.tolist()))], [*LABELS], [False, True]),
+)
 @pytest.mark.slow
 def test_labels_outside(held: Any, kind: str, hides: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Integers of a table choose what each turn reads; `hides` takes other values at first."""
@@ -639,6 +643,7 @@ def test_labels_outside(held: Any, kind: str, hides: bool, monkeypatch: pytest.M
     assert kind != "drawn" or "extrapolated from traces" in str(made.explain())
 
 
+@pytest.mark.slow
 def test_writes_of_several_lines_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """The forward and the backward loop of a tridiagonal solver write at other keys."""
     monkeypatch.setattr("gradwrap.compiler.extrapolating.proof.SECONDS", 0.0)

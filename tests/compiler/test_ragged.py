@@ -237,7 +237,7 @@ def update(a: Any, b: Any) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("function", "n"), [(cholesky, 110), (update, 60)])
+@pytest.mark.parametrize(("function", "n"), [(cholesky, 45), (update, 60)])
 def test_a_write_counts_what_is_written_and_a_trace_counts_every_turn(
     function: Callable[..., Any], n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

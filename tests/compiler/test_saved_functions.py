@@ -56,6 +56,7 @@ def test_programs_run_where_the_source_is_not_installed(monkeypatch: pytest.Monk
         _ = compiled.source
 
 
+@pytest.mark.slow
 def test_the_library_compiles_and_saves_from_an_archive(tmp_path: Path) -> None:
     archive = tmp_path / "library.zip"
     with zipfile.ZipFile(archive, "w") as packed:

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from tests.fuzz.compiled import difference, run
 
+from sampling import LONG
+
 CHUNK = 25
 
 
 @pytest.mark.parametrize(
-    "start", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(CHUNK, 100, CHUNK))]
+    "start", [0, *(pytest.param(n, marks=LONG) for n in range(CHUNK, 100, CHUNK))]
 )
 def test_compiled_programs_give_what_eager_gives(
     start: int, monkeypatch: pytest.MonkeyPatch

@@ -7,6 +7,8 @@ from collections import Counter
 import pytest
 from tests.fuzz.loops import EXTRAPOLATED, run
 
+from sampling import LONG
+
 CHUNK = 4
 
 
@@ -18,7 +20,7 @@ def test_programs_with_triangular_loops_give_what_eager_gives(engine: str) -> No
     assert not problems, problems
 
 
-@pytest.mark.parametrize("start", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (9, 16))])
+@pytest.mark.parametrize("start", [0, *(pytest.param(n, marks=LONG) for n in (9, 16))])
 def test_programs_that_keep_values_give_what_eager_gives(start: int) -> None:
     outcomes = [run(seed, kind="keeping") for seed in range(start, start + 3)]
     problems = [one.problem for one in outcomes if one.problem]
@@ -28,7 +30,7 @@ def test_programs_that_keep_values_give_what_eager_gives(start: int) -> None:
 @pytest.mark.parametrize(
     "start",
     [
-        pytest.param(n, marks=[] if n == 8 else pytest.mark.slow)  # the first quick ones
+        pytest.param(n, marks=() if n == 8 else LONG)  # the first quick ones
         for n in range(0, 24, CHUNK)
     ],
 )

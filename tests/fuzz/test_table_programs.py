@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from sampling import LONG
 
 pytestmark = pytest.mark.peers
 pd: Any = pytest.importorskip("pandas")
@@ -177,7 +178,7 @@ def check(seed: int) -> None:
     np.testing.assert_allclose(gradient[known], slopes[known], 1e-4, 1e-5 * scale, err_msg=code)
 
 
-@pytest.mark.parametrize("first", [0, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("first", [0, pytest.param(20, marks=LONG)])
 def test_random_programs_of_tables(first: int) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # pandas' own, of old spellings and of NaN

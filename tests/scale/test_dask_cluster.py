@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from sampling import LONG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -207,11 +208,12 @@ def cheap(columns: int, block_info: Any = None) -> Any:
 
 
 @pytest.mark.slow
-def test_data_that_exceed_a_workers_memory_five_times() -> None:
+@pytest.mark.parametrize("times", [2, pytest.param(5, marks=LONG)])
+def test_data_that_exceed_a_workers_memory(times: int) -> None:
     distributed = pytest.importorskip("distributed")
     limit = 400 * 2**20  # of which the process itself needs a part
     columns, chunk = 64, 16384
-    number = -(-5 * limit // (8 * columns * chunk))
+    number = -(-times * limit // (8 * columns * chunk))
     X = da.map_blocks(
         cheap, columns, chunks=((chunk,) * number, (columns,)), dtype=float, meta=np.empty((0, 0))
     )
@@ -228,7 +230,7 @@ def test_data_that_exceed_a_workers_memory_five_times() -> None:
         found, by_hand = dask.compute(gradient, programs.logistic_by_hand(w, X, y)[1][0])
         of_sample = gw.grad(programs.logistic)(w, X[:chunk], y[:chunk]).compute()
 
-    assert X.nbytes >= 5 * limit
+    assert X.nbytes >= times * limit
     np.testing.assert_allclose(found, by_hand, rtol=1e-10, atol=1e-14)
     sample = cheap(columns, {None: {"array-location": [(0, chunk)]}})
     labels = (sample[:, 0] > sample[:, 1]).astype(float)

@@ -115,6 +115,7 @@ def test_fixed_parameters_are_differentiated_too() -> None:
     np.testing.assert_allclose(gw.grad(g)(1.5), 1 - np.mean(X) / 1.5**2, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_distributions_of_the_users_and_lists() -> None:
     class Rate(stats.rv_continuous):  # type: ignore[misc]  # untyped
         def _pdf(self, x: Any, b: Any) -> Any:

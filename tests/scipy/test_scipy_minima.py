@@ -266,6 +266,15 @@ def test_linear_program_with_a_sparse_matrix() -> None:
     np.testing.assert_allclose(found, np.linalg.solve(matrix.T, w))
 
 
+def test_linear_program_with_a_column_of_costs() -> None:
+    matrix, b = np.array([[1.0, 1.0], [1.0, 3.0]]), np.array([4.0, 6.0])
+    c = np.array([[-1.0], [-2.0]])
+
+    found = gw.grad(lambda c: new.linprog(c, A_ub=matrix, b_ub=b).fun)(c)
+
+    np.testing.assert_allclose(found, new.linprog(c, A_ub=matrix, b_ub=b).x[:, None])
+
+
 SOLVERS: dict[str, Any] = {
     "root": lambda f: new.root(f, [1.0, 1.0], tol=1e-12),
     "fsolve": lambda f: new.fsolve(f, [1.0, 1.0]),

@@ -24,20 +24,20 @@ OF_NUMPY = ("fft.tests.test_pocketfft", "lib.tests.test_twodim_base", "lib.tests
 @pytest.mark.skipif(find_spec("scipy.signal.tests") is None, reason="SciPy has come without tests")
 @pytest.mark.parametrize("module", SAMPLE)
 def test_calls_in_scipys_tests_are_right_or_refused(module: str) -> None:
-    found = list(outcomes(f"scipy.{module}", 40))
+    found = list(outcomes(f"scipy.{module}", 12))
     wrong = [one for one in found if kind_of(one[2]) not in FINE]
     assert not wrong, wrong
-    assert Counter(kind_of(one[2]) for one in found)["right"] > 20
+    assert Counter(kind_of(one[2]) for one in found)["right"] > 8
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("numpy.fft.tests") is None, reason="NumPy has come without tests")
 @pytest.mark.parametrize("module", OF_NUMPY)
 def test_calls_in_numpys_tests_are_right_or_refused(module: str) -> None:
-    found = list(outcomes(f"numpy.{module}", 8, ("numpys_calls",)))
+    found = list(outcomes(f"numpy.{module}", 3, ("numpys_calls",)))
     wrong = [one for one in found if kind_of(one[2]) not in FINE]
     assert not wrong, wrong
-    assert Counter(kind_of(one[2]) for one in found)["right"] > 4
+    assert Counter(kind_of(one[2]) for one in found)["right"] > 2
 
 
 def test_functions_of_all_submodules_are_examined() -> None:

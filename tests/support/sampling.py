@@ -1,21 +1,32 @@
-"""A sample of the tests: each function, and of its cases some of each row of the table."""
+"""A sample of the tests: each function, and of its cases some of each row of the table.
+
+And the mark of the long cases of a function, which CI leaves out: others stand for them there.
+"""
 
 from __future__ import annotations
 
 import re
 import zlib
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+LONG = (pytest.mark.slow, pytest.mark.long)
+"""The marks of a case that `pytest -m long` runs, and CI does not."""
 
 FEW = 6
 """The most cases of a function that are all in the sample."""
-EVERY = 6
+EVERY = 10
 """One case in so many is in the sample, where there are more."""
-ROW = re.compile(r"[-(:., ]")
-"""What ends the name of a row in the identifier of a case, as in `sin-float32-forward`."""
+CALL = re.compile(r"(?:^|-)([A-Za-z_][\w.]*)\[")
+"""The name of a row in the identifier of a call, as in `torch-linalg.qr[x(2, 3)]-float64`."""
+END = re.compile(r"[-(:, ]")
+"""What ends the name of a row in another identifier, as in `sin-float32-forward`."""
 
 
 def sampled(identifiers: Iterable[str]) -> set[str]:
@@ -41,8 +52,23 @@ def _groups(cases: list[str]) -> Iterable[list[str]]:
         return [[case] for case in cases]
     rows: dict[str, list[str]] = defaultdict(list)
     for case in cases:
-        rows[ROW.split(case.partition("[")[2])[0]].append(case)
+        name = case.partition("[")[2]
+        call = CALL.search(name)
+        rows[call[1] if call else END.split(name)[0]].append(case)
     return rows.values() if len(rows) <= len(cases) / 2 else [cases]
+
+
+def crossed(*values: Sequence[Any]) -> list[Any]:
+    """Return each combination of values as a case; those that add no value to others are long."""
+    places = [range(len(some)) for some in values]
+    short = {tuple(i % len(some) for some in values) for i in range(max(map(len, values)))}
+    return [
+        pytest.param(
+            *(some[i] for some, i in zip(values, chosen, strict=True)),
+            marks=() if chosen in short else LONG,
+        )
+        for chosen in product(*places)
+    ]
 
 
 def _mixed(identifier: str) -> int:

@@ -144,10 +144,10 @@ class Case(NamedTuple):
         return "NaN" in self.name or "zeros" in self.name
 
 
-def cases(words: Sequence[str] = ()) -> Iterator[Case]:
-    """Yield the samples of every row in every form."""
+def cases(words: Sequence[str] = (), path: str = "") -> Iterator[Case]:
+    """Yield the samples of every row, or of one, in every form."""
     for row in sorted(all_rows(), key=lambda row: row.path):
-        if row.path in SAMPLES:
+        if row.path in SAMPLES and path in ("", row.path):
             for number, sample in enumerate(SAMPLES[row.path](Random())):
                 for form, (args, kwargs) in _forms(row, sample):
                     case = Case(row, sample, f"{row.path}-{number}-{form}", args, kwargs)
@@ -459,9 +459,9 @@ class _Examination:
             self.compare("grad of vmap", one, other, 1e-7)
 
 
-def drawn(seed: int, words: Sequence[str] = ()) -> Iterator[Case]:
-    """Yield all cases in a random order."""
-    every = list(cases(words))
+def drawn(seed: int, words: Sequence[str] = (), path: str = "") -> Iterator[Case]:
+    """Yield all cases, or those of a row, in a random order."""
+    every = list(cases(words, path))
     for place in np.random.default_rng(seed).permutation(len(every)):
         yield every[place]
 

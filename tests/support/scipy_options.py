@@ -59,10 +59,12 @@ class Case(NamedTuple):
         return f"{self.row.path}-{given}"
 
 
-def cases(words: list[str]) -> Iterator[Case]:
-    """Yield every row with every value of one option, at its first sample that SciPy takes."""
+def cases(words: list[str], path: str = "") -> Iterator[Case]:
+    """Yield every row, or one, with every value of one option, at its first sample it takes."""
     for row in sorted(all_rows(), key=lambda row: row.path):
         if not isinstance(row.kind, Derived) or row.path not in SAMPLES:
+            continue
+        if path not in ("", row.path):
             continue
         if words and not any(word in row.path for word in words):
             continue

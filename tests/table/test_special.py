@@ -111,6 +111,7 @@ def test_scipy_that_was_imported_later_is_known_too() -> None:
     assert float(out) == pytest.approx(2 / np.sqrt(np.pi) * np.exp(-0.25))
 
 
+@pytest.mark.slow
 def test_scipy_in_its_array_api_mode_takes_the_namespaces_functions() -> None:
     """SciPy looks for `xp.special`; it is not documented."""
     out = run(

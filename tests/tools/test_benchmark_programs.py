@@ -15,11 +15,12 @@ from benchmarks.checking import check
 from benchmarks.peers import Peer, c_engine, first_call, gradwrap, jax, numpy_engine
 from benchmarks.programs import IN_PLACE, PROGRAMS, SETS, is_primal
 from benchmarks.programs.__main__ import check_numerically
-from benchmarks.programs.long import PROGRAMS as LONG
+from benchmarks.programs.long import PROGRAMS as LONGER
 from benchmarks.programs.long import main as measure_long
 from benchmarks.report import compared, put_into
 
 import gradwrap as gw
+from sampling import LONG
 
 if TYPE_CHECKING:
     import pathlib
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 
 ROOT = Path(__file__).parents[2]
+LARGE = ("triangular-240", "lu")
 ALL = {program.name: program for programs in SETS.values() for program in programs}.values()
 
 
@@ -43,7 +45,11 @@ def test_gradients_of_a_program_are_those_of_central_differences(program: Worklo
         check(found, program.by_hand(np, *args))
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+@pytest.mark.parametrize(
+    "program",
+    [pytest.param(program, marks=LONG if program.name in LARGE else ()) for program in PROGRAMS],
+    ids=lambda program: program.name,
+)
 def test_a_program_is_compiled(program: Workload) -> None:
     args = program.data(np.random.default_rng(1))
     first = first_call(numpy_engine(), program, args)
@@ -72,7 +78,7 @@ def test_programs_for_jax_have_the_same_gradients(program: Workload) -> None:
 
 
 @pytest.mark.peers
-@pytest.mark.parametrize("program", LONG, ids=lambda program: program.name)
+@pytest.mark.parametrize("program", LONGER, ids=lambda program: program.name)
 def test_long_programs_for_jax_have_the_same_gradients(program: Program) -> None:
     pytest.importorskip("jax")
     workload = program.workload(50)

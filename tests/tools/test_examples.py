@@ -15,6 +15,7 @@ import pytest
 
 import gallery
 import gradwrap as gw
+from sampling import LONG
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -41,6 +42,7 @@ def test_digits(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(line == line.rstrip() and len(line) < 80 for line in printed.splitlines())
 
 
+@pytest.mark.slow
 def test_digits_draws_a_bar_in_a_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,6 +232,7 @@ def test_ode_sensitivity() -> None:
     assert result.of_peak[0] == pytest.approx((ahead - behind) / (2 * h), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_implicit_layer() -> None:
     example = runpy.run_path(str(EXAMPLES / "implicit_layer.py"))
     result = example["main"](steps=150)
@@ -241,6 +244,7 @@ def test_implicit_layer() -> None:
     gw.testing.check_grads(lambda p: example["loss"](p, *few), [result.params], 1, ["rev"])
 
 
+@pytest.mark.slow
 def test_attention() -> None:
     result = run("attention.py", steps=130)
     assert result.losses[0] > 2.0
@@ -292,7 +296,7 @@ def test_survival() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["curve_fit", "digits", "everywhere"]
+    "name", ["curve_fit", pytest.param("digits", marks=LONG), "everywhere"]
 )  # the site's build: the others
 def test_runs_as_a_script_into_a_pipe(name: str, tmp_path: Path) -> None:
     few = ["array_api_strict"] if name == "everywhere" else []  # the others: above

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from sampling import LONG
+
 SOURCE = Path(__file__).parents[2] / "src" / "gradwrap"
 PURE = {"all", "any", "callable", "hasattr", "isinstance", "issubclass", "len", "type"}
 PROGRAM = """
@@ -52,7 +54,7 @@ def test_no_assert_has_an_effect() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("flag", ["-O", "-OO"])
+@pytest.mark.parametrize("flag", [pytest.param("-O", marks=LONG), "-OO"])
 @pytest.mark.slow
 def test_a_program_runs_without_asserts(flag: str) -> None:
     path = str(SOURCE.parent)

@@ -7,11 +7,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from gradwrap.core.table.registry import ops
-from sampling import EVERY, FEW, sampled
+from harness import cases
+from lambdas import fn
+from sampling import EVERY, FEW, crossed, sampled
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,6 +32,15 @@ def test_some_cases_of_each_row_are_in_the_sample() -> None:
     assert sampled(reversed(cases)) == found
 
 
+def test_names_with_dots_and_libraries_before_them_are_rows() -> None:
+    rows = ("linalg.qr", "linalg.inv", "special.i0", "add")
+    calls = [f"t.py::t[{lib}-{row}[x({n}), x(1)]-f8]" for row in rows for lib in "ab" for n in "45"]
+    found = sampled(calls)
+    assert {row for row in rows if any(f"-{row}[" in one for one in found)} == {*rows}
+    assert len(found) == len(rows)
+    assert len(sampled(f"t.py::t[{row}-{n}]" for row in rows for n in range(4))) == len(rows)
+
+
 def test_of_cases_that_are_no_rows_the_sample_has_a_part() -> None:
     assert len(sampled([f"t.py::test_it[case{n}]" for n in range(60)])) == 60 / EVERY
 
@@ -44,36 +56,53 @@ def collected(*options: str) -> set[str]:
 
 @pytest.mark.slow
 def test_the_rest_is_what_the_sample_leaves_out() -> None:
-    room = "tests/compiler"  # with slow tests, and slow cases of others
-    everything, sample, rest = (collected(room, *part) for part in ((), ("--sample",), ("--rest",)))
+    # with slow tests, and slow and long cases of others
+    files = [f"tests/compiler/test_{name}.py" for name in ("nests", "noted", "ragged")]
+    parts = [(), ("--sample",), ("--rest",), ("--sample", "--slow"), ("-m", "long")]
+    everything, sample, rest, with_slow, long = (collected(*files, *part) for part in parts)
     assert sample
     assert rest
     assert sample.isdisjoint(rest)
     assert sample | rest == everything
-    assert collected(room, "--sample", "--slow") & rest  # slow ones
+    assert with_slow & rest
+    assert long < rest
+    assert long.isdisjoint(with_slow)
+
+
+@pytest.mark.parametrize("of_function", [False, True])
+def test_a_function_whose_cases_are_all_long_is_refused(
+    of_function: bool, pytestconfig: pytest.Config
+) -> None:
+    hooks: Any = pytestconfig.pluginmanager.get_plugin(str(ROOT / "conftest.py"))
+    case = SimpleNamespace(id="0", marks=[] if of_function else [pytest.mark.long.mark])
+    node = SimpleNamespace(nodeid="t.py::test_it", get_closest_marker=fn(lambda _: of_function))
+    hook = hooks.pytest_generate_tests(SimpleNamespace(_calls=[case], definition=node))
+    next(hook)
+    with pytest.raises(pytest.Collector.CollectError, match=r"t\.py::test_it has no case"):
+        next(hook)
+
+
+def test_every_value_is_in_a_short_case() -> None:
+    found = crossed("ab", [1, 2, 3])
+    assert len(found) == 6
+    assert [case.values for case in found if not case.marks] == [("a", 1), ("a", 3), ("b", 2)]
 
 
 @pytest.mark.slow
 def test_each_row_and_room_and_engine_is_in_the_sample() -> None:
-    sample, everything = collected("--sample"), collected()
-    assert sample < everything
-
-    def rows(identifiers: set[str], file: str) -> set[str]:
-        return {
-            found[1] for one in identifiers if (found := re.match(rf"{file}::.*?\[(\w+)-", one))
-        }
-
+    sample = collected("--sample")
+    rows = {case.rule.name for case in cases()}
+    assert len(rows) > 200
     for file in ("test_rules", "test_forward_rules", "test_vmap_rules"):
         path = f"tests/table/{file}.py"
-        assert rows(sample, path) == rows(everything, path)
-    assert {op.name for op in ops()} & rows(sample, "tests/table/test_rules.py")
+        found = (re.match(rf"{path}::\w+\[([\w.]+)", one) for one in sample)
+        assert rows <= {one[1] for one in found if one}
 
-    def rooms(identifiers: set[str]) -> set[str]:
-        return {"/".join(one.split("/")[:2]) for one in identifiers if one.startswith("tests/")}
-
-    assert rooms(sample) == rooms(everything)
-    doors = {one.partition("::")[0] for one in everything if one.startswith("tests/doors/")}
-    assert doors <= {one.partition("::")[0] for one in sample}
+    files = {one.partition("::")[0] for one in sample}
+    rooms = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
+    assert rooms <= {file.split("/")[1] for file in files if file.startswith("tests/")}
+    doors = {f"tests/doors/{path.name}" for path in (ROOT / "tests" / "doors").glob("test_*.py")}
+    assert doors <= files
     engines = {one for one in sample if one.startswith("tests/compiler/")}
     assert {e for e in ("numpy", "c") if any(re.search(rf"[\[-]{e}[\]-]", i) for i in engines)} == {
         "numpy",

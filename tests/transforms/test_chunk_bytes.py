@@ -213,6 +213,7 @@ assert tracemalloc.is_tracing()
 """
 
 
+@pytest.mark.slow
 def test_counting_in_threads() -> None:
     """In a process of its own, since Python crashed when a trace ended beside other threads."""
     command = [sys.executable, "-c", THREADS]

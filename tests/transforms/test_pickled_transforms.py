@@ -155,6 +155,7 @@ print(one(x).tolist(), two(x).tolist(), three(x).tolist())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.peers
 def test_cloudpickle_sends_the_functions_of_a_script(tmp_path: Path) -> None:
     pytest.importorskip("cloudpickle")

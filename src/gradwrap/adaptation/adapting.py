@@ -21,11 +21,12 @@ from gradwrap.adaptation.modules import (
     is_being_made,
     module_of,
     release,
+    rewrite,
     with_package,
-    write_stores,
 )
 from gradwrap.adaptation.noting import note, other_profiler, profiled
 from gradwrap.adaptation.places import Given
+from gradwrap.adaptation.rewriting import CALLS, STORED, Rewritten
 from gradwrap.adaptation.rounded_keys import Looked, restore
 from gradwrap.adaptation.rounded_keys import caches as looked_in
 from gradwrap.adaptation.searching import lacks_a_part, without_derivative
@@ -191,7 +192,8 @@ class _Runs:
         self.found: list[Namespace] = []
         self.group: Group | None = None
         self.ran: dict[str, None] = {}
-        self.storing: list[Namespace] = []
+        self.rewritten: list[tuple[Namespace, Rewritten]] = []
+        """The namespaces whose stores or calls are to be rewritten."""
         self.watch = True
         self.by_differences = False
         self.corrected: set[str] = set()
@@ -220,7 +222,7 @@ class _Runs:
         """Run the function with its modules adapted; return what searches were known before."""
         group = self.group
         held = group.hold() if group else hold([*self.own, *self.found])
-        state = self.watch, list(self.storing)
+        watched, rewritten = self.watch, [*self.rewritten]
         filled: list[Cache] = []
         looked: dict[int, Looked] = {}
         objects: list[Any] = []
@@ -232,8 +234,8 @@ class _Runs:
         changed = ((one, value) for one, value in settings if one.get() is not value)
         outside = [(variable, variable.set(value)) for variable, value in changed]
         try:
-            for namespace in self.storing:
-                write_stores(namespace)
+            for namespace, what in self.rewritten:
+                rewrite(namespace, what)
             before, steered = noted.get(), found_at.get()
             made_text.set(None)
             rounded_at.set("")
@@ -242,7 +244,8 @@ class _Runs:
             if not is_traced():
                 check_caches(filled)
         except BaseException:
-            self.watch, self.storing = state  # a call that fails does not slow down the next
+            # a call that fails does not slow down the next
+            self.watch, self.rewritten = watched, rewritten
             raise
         finally:
             for variable, token in outside:
@@ -257,7 +260,13 @@ class _Runs:
                 self.group = grouped([*self.own, *self.found]) if is_kept else None
         caught = noted.get()
         if caught is not before and is_derived(leaves):
-            check_caught(before, flatten(out)[0], self.fun, args, kwargs)
+            try:
+                check_caught(before, flatten(out)[0], self.fun, args, kwargs)
+            except GradwrapError:
+                if self.compiled != "numerical" or is_traced():
+                    raise
+                self.by_differences = True
+                return numerical(self.fun)(*args, **kwargs), steered
             if caught is not None and caught.error in (NoRuleError, RuleResultError):
                 self._check_derivative(caught, args, kwargs)
         return out, steered
@@ -339,7 +348,7 @@ class _Runs:
                     _restore(value, before)
                 self._adapt(held, _namespaces_of(error))
                 is_known = len(held) == count and self.watch and number_made() == made
-                if is_known and not self._writes_stores(error):
+                if is_known and not self._rewrites(error):
                     break
                 forget(first)  # its frames refer to arrays, which a store is to exchange
                 self.watch = True
@@ -353,10 +362,18 @@ class _Runs:
             return numerical(self.fun)(*args, **kwargs)
         raise self._explained(first, refusal, args, kwargs)
 
-    def _writes_stores(self, error: Exception) -> bool:
-        """Rewrite stores in the modules of a traceback after a store has failed."""
-        found = [one for one in [*_namespaces_of(error), self.own[-1]] if write_stores(one)]
-        self.storing += [one for one in found if one is self.own[-1] or module_of(one) is not None]
+    def _rewrites(self, error: Exception) -> bool:
+        """Rewrite modules of a traceback: stores, or then calls if compiled code has failed."""
+        namespaces = [*_namespaces_of(error), self.own[-1]]
+        if self._are_rewritten(namespaces, STORED):
+            return True
+        return not isinstance(error, GradwrapError) and self._are_rewritten(namespaces, CALLS)
+
+    def _are_rewritten(self, namespaces: list[Namespace], what: Rewritten) -> bool:
+        found = [one for one in namespaces if rewrite(one, what)]
+        for one in found:
+            if one is self.own[-1] or module_of(one) is not None:
+                self.rewritten.append((one, what))
         return bool(found)
 
     def _watched(self, held: list[Namespace], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

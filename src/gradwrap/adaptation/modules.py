@@ -26,7 +26,7 @@ from gradwrap.adaptation.places import (
     Namespace,
     Place,
     changes,
-    changes_of_stores,
+    rewritings,
 )
 from gradwrap.core.observing.callers import MARK, is_never_adapted
 from gradwrap.core.values.dynamic import (
@@ -43,6 +43,7 @@ from gradwrap.errors import AdaptationError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from gradwrap.adaptation.rewriting import Rewritten
 
 WRITTEN_IN_NUMPY = "numpy.polynomial"
 """The part of NumPy that is written in terms of the rest, as packages are."""
@@ -59,8 +60,21 @@ class _Adapted:
         self.namespace = namespace
         self.plan = plan
         self.users = 1
-        self.stores = False
+        self.rewritten: Rewritten = 0
+        self.first: list[Change] = plan
+        """The plan before anything was rewritten."""
         self.kept: list[Kept] = []
+
+    def take_back(self) -> bool:
+        """Put back what was rewritten; tell if all of it was in place."""
+        if not self.rewritten:
+            return True
+        for place, old, new in reversed(self.plan[len(self.first) :]):
+            if place.read() is not new:
+                return False
+            place.write(old)
+        self.plan, self.rewritten = self.first, 0
+        return True
 
     def restore(self) -> None:
         """Restore the old values, newest first, where our stand-ins are still in place."""
@@ -114,8 +128,8 @@ _adapted: dict[int, _Adapted] = {}
 """From the identity of a namespace."""
 _plans: dict[int, tuple[Namespace, int, list[Change]]] = {}
 """The findings in the namespaces of modules, and how many names they had then."""
-_store_plans: dict[int, tuple[list[Change], list[Change]]] = {}
-"""The stores to rewrite in a module, beside the findings that they were found with."""
+_rewritings: dict[tuple[int, Rewritten], tuple[list[Change], list[Change]]] = {}
+"""What to rewrite in a module, beside the findings that it was found with."""
 
 
 def hold(namespaces: Iterable[Namespace]) -> list[Namespace]:
@@ -248,19 +262,9 @@ class Group:
                 raise
         return [*self._namespaces]
 
-    def _without_stores(self) -> bool:
-        """Put back the stores that were rewritten; tell if all of them were in place."""
-        if not any(map(_has_stores, self._adapted.values())):
-            return True
-        for one, plan in zip(self._adapted.values(), self._plans, strict=True):
-            if not one.stores:
-                continue
-            for place, old, new in reversed(one.plan[len(plan) :]):
-                if place.read() is not new:
-                    return False
-                place.write(old)
-            one.plan, one.stores = plan, False
-        return True
+    def _take_back(self) -> bool:
+        """Put back what was rewritten; tell if all of it was in place."""
+        return all(one.take_back() for one in self._adapted.values() if one.rewritten)
 
     def release(self, held: list[Namespace]) -> None:
         """End the adaptation of `held`: the group, and namespaces that were found meanwhile."""
@@ -270,7 +274,7 @@ class Group:
                 _adapted != self._adapted
                 or len(held) > len(self._adapted)
                 or sum(map(_users, self._adapted.values())) > len(self._adapted)
-                or not self._without_stores()
+                or not self._take_back()
                 or not self._exchanges.are(NEW)
             ):
                 self._adapted = {}  # they are restored one by one
@@ -289,7 +293,7 @@ class Group:
 OLD: Literal[0] = 0
 NEW: Literal[1] = 1
 _contains = operator.contains
-_has_stores, _users = operator.attrgetter("stores"), operator.attrgetter("users")
+_users = operator.attrgetter("users")
 
 
 class _Exchanges:
@@ -388,14 +392,14 @@ _run = collections.deque[Any](maxlen=0).extend
 """Run an iterator to its end."""
 
 
-def write_stores(namespace: Namespace) -> bool:
-    """Rewrite the stores to arrays in an adapted namespace; tell if there are any."""
+def rewrite(namespace: Namespace, what: Rewritten) -> bool:
+    """Rewrite the code of an adapted namespace; tell if there was something to rewrite."""
     with _lock:
         adapted = _adapted.get(id(namespace))
-        if adapted is None or adapted.stores:
+        if adapted is None or adapted.rewritten >= what or not adapted.take_back():
             return False
-        adapted.stores = True
-        found = list(filter(None, map(_current, _store_plan(adapted))))
+        adapted.rewritten, adapted.first = what, adapted.plan
+        found = list(filter(None, map(_current, _rewriting(adapted, what))))
         for change in found:
             change.place.write(change.new)
             adapted.plan = [*adapted.plan, change]  # the list may be the namespace's findings
@@ -412,19 +416,21 @@ def _current(change: Change) -> Change | None:
     return change._replace(old=now) if now is change.old or is_back else None
 
 
-def _store_plan(adapted: _Adapted) -> list[Change]:
-    """Find the stores to rewrite in a namespace, once: its source is compiled again for this."""
+def _rewriting(adapted: _Adapted, what: Rewritten) -> list[Change]:
+    """Find what to rewrite in a namespace, once: its source is compiled again for this."""
     namespace = adapted.namespace
     if isinstance(namespace, Given):
-        namespace.stores = namespace.stores or changes_of_stores(namespace, adapted.plan)
-        return namespace.stores
-    known = _store_plans.get(id(namespace))
+        if what not in namespace.rewritings:
+            namespace.rewritings[what] = rewritings(namespace, adapted.plan, what)
+        return namespace.rewritings[what]
+    key = id(namespace), what
+    known = _rewritings.get(key)
     plan = _plans.get(id(namespace))
     if known is not None and plan is not None and known[0] is plan[2]:
         return known[1]
-    found = changes_of_stores(namespace, adapted.plan)
+    found = rewritings(namespace, adapted.plan, what)
     if plan is not None:
-        _store_plans[id(namespace)] = plan[2], found
+        _rewritings[key] = plan[2], found
     return found
 
 

@@ -26,7 +26,7 @@ import numpy as np
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation.builtin_names import BUILTINS
 from gradwrap.adaptation.later import Later, may_wait, note_new_code
-from gradwrap.adaptation.rewriting import Rewriting
+from gradwrap.adaptation.rewriting import Rewriting, Rewritten
 from gradwrap.adaptation.stand_ins import stand_in_of
 from gradwrap.adaptation.subclasses import constructor
 from gradwrap.core.observing.callers import MARK, is_never_adapted
@@ -101,7 +101,7 @@ class Given(dict[str, Any]):
     def __init__(self, function: Any) -> None:
         super().__init__(function=function)
         self.plan: list[Change] | None = None
-        self.stores: list[Change] | None = None
+        self.rewritings: dict[Rewritten, list[Change]] = {}
 
 
 class Slot:
@@ -193,8 +193,8 @@ def _builtins_for(namespace: Namespace) -> dict[str, Any]:
     return {name: one for name, one in BUILTINS.items() if name in source or not source}
 
 
-def changes_of_stores(namespace: Namespace, before: list[Change]) -> list[Change]:
-    """Find the functions of a module whose stores can be rewritten.
+def rewritings(namespace: Namespace, before: list[Change], what: Rewritten) -> list[Change]:
+    """Find the functions of a module whose stores, or calls, too, can be rewritten.
 
     `before` are the changes that were made there.
     """
@@ -210,7 +210,7 @@ def changes_of_stores(namespace: Namespace, before: list[Change]) -> list[Change
     written: dict[int, Rewriting] = {}
     for function in search.functions:
         names = function.__globals__
-        codes = written.setdefault(id(names), Rewriting(names, stores=True))
+        codes = written.setdefault(id(names), Rewriting(names, what))
         place, old = known.get(id(function), (Place(function, "__code__"), function.__code__))
         new = codes.code_of(old) if codes.needs(old) else None
         if new is not None:

@@ -19,13 +19,15 @@ import re
 import warnings
 from opcode import opmap
 from types import CodeType, ModuleType
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
 
 import numpy as np
 
 import gradwrap.numpy as drop_in
-from gradwrap.adaptation import last_calls, rounded_keys
+from gradwrap.adaptation import caught, last_calls, rounded_keys
 from gradwrap.adaptation.builtin_names import CLASSES, is_instance, real, standing_kind
+from gradwrap.adaptation.compiled_calls import NAMES as COMPILED
+from gradwrap.adaptation.compiled_calls import CompiledCalls
 from gradwrap.adaptation.plain_values import of_objects
 from gradwrap.adaptation.stand_ins import original_of
 from gradwrap.adaptation.steps import LOAD_GLOBAL, kinds_of, steps_of
@@ -44,6 +46,10 @@ from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, attribute_or_none, typ
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+Rewritten: TypeAlias = Literal[0, 1, 2]
+"""What is rewritten beside what always is: nothing, stores, or calls of compiled code, too."""
+STORED: Rewritten = 1
+CALLS: Rewritten = 2
 ours: Any = drop_in
 NUMPYS: Any = (np.ndarray, np.generic)
 MATCH_CLASS = opmap["MATCH_CLASS"]
@@ -234,6 +240,11 @@ class _Calls(ast.NodeTransformer):
                 pattern.cls = ast.copy_location(ast.Name(name, ast.Load()), pattern.cls)
         return [*found, node]
 
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
+        self.generic_visit(node)
+        caught.rewrite(node)
+        return node
+
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if _first_line(node) in self._keeping:
             last_calls.rewrite(node)
@@ -288,12 +299,15 @@ class _Calls(ast.NodeTransformer):
 
 SELF = "self"
 """What methods call their object, whose class is its own."""
-FUNCTIONS = STORING | NAMES | last_calls.NAMES | rounded_keys.NAMES
+FUNCTIONS = STORING | NAMES | COMPILED | caught.NAMES | last_calls.NAMES | rounded_keys.NAMES
 UFUNCS = frozenset(name for name, value in vars(np).items() if isinstance(value, np.ufunc))
 BUILD_LIST, BINARY_OP, INPLACE = opmap["BUILD_LIST"], opmap["BINARY_OP"], 13
 """Codes of instructions, and the least argument of `BINARY_OP` for an operator like `+=`."""
-CALLS = frozenset((opmap[name], 0) for name in ("PRECALL", "CALL") if name in opmap)
-"""What calls without arguments."""
+CALLING = frozenset(
+    opmap[name] for name in ("CALL", "CALL_KW", "CALL_FUNCTION_EX") if name in opmap
+)
+"""What calls."""
+WITHOUT_ARGUMENTS = frozenset((opmap[name], 0) for name in ("PRECALL", "CALL") if name in opmap)
 STORES = frozenset(opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name in opmap)
 LEFT_OUT = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.Expr)
 """The statements that are left out if no function to rewrite begins in them."""
@@ -336,11 +350,11 @@ def _call(name: str, args: list[ast.expr], keywords: list[ast.keyword], at: ast.
 
 
 class Rewriting:
-    """The new codes of a module's functions; with `stores`, stores to arrays are new too."""
+    """The new codes of a module's functions, with the stores and calls that are to be new, too."""
 
-    def __init__(self, namespace: dict[str, Any], *, stores: bool = False) -> None:
+    def __init__(self, namespace: dict[str, Any], what: Rewritten = 0) -> None:
         self._namespace = namespace
-        self._stores = stores
+        self._what: Rewritten = what
         self._needing: dict[CodeType, None] = {}
         self.found: dict[CodeType, CodeType] = {}
 
@@ -349,10 +363,15 @@ class Rewriting:
         if code in self._needing:
             return True
         parts = _all_codes(code)
-        if not any(_stores(one) if self._stores else _needs(one, self._namespace) for one in parts):
+        if not any(map(self._has_parts, parts)):
             return False
         self._needing[code] = None
         return True
+
+    def _has_parts(self, code: CodeType) -> bool:
+        if not self._what:
+            return _needs(code, self._namespace)
+        return _stores(code) or (self._what == CALLS and not CALLING.isdisjoint(kinds_of(code)))
 
     def code_of(self, code: CodeType) -> CodeType | None:
         """Return the new code of a function that needs one, or None if there is none."""
@@ -380,7 +399,8 @@ class Rewriting:
             before = _by_place(_compiled(tree, file, future))
             every = [one for old in olds for one in _all_codes(old)]
             changed = _Calls(self._namespace, every).visit(tree)
-            changed = Stores().visit(changed) if self._stores else changed
+            changed = CompiledCalls().visit(changed) if self._what == CALLS else changed
+            changed = Stores().visit(changed) if self._what else changed
             changed = _compiled(ast.fix_missing_locations(changed), file, future)
             after = _by_place(_with_functions(changed))
             for old in olds:
@@ -496,6 +516,7 @@ def _needs(code: CodeType, namespace: dict[str, Any]) -> bool:
         or {BUILD_LIST, BINARY_OP} <= kinds_of(code)
         or (not UFUNCS.isdisjoint(names) and _names_ufunc(names, namespace))
         or any(map(_are_numbers, code.co_consts))
+        or caught.may_catch(code)
         or last_calls.may_keep(code)
         or rounded_keys.may_cache(code)
     )
@@ -545,7 +566,7 @@ def _names_class(code: CodeType) -> bool:
     """Tell if code calls `super` with arguments."""
     name = code.co_names.index("super")
     return any(
-        step == LOAD_GLOBAL and argument >> 1 == name and after not in CALLS
+        step == LOAD_GLOBAL and argument >> 1 == name and after not in WITHOUT_ARGUMENTS
         for (step, argument), after in itertools.pairwise(steps_of(code))
     )
 

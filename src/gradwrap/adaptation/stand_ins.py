@@ -462,7 +462,7 @@ def _compiled(function: Any) -> Any:
     @functools.wraps(function)
     def stand_in(*args: Any, **options: Any) -> Any:
         if are_plain(args, options):
-            return function(*args, **options)
+            return call_plainly(function, args, options)
         found = _by_source(path, function, args, options)
         if found is not MISSING:
             return found
@@ -479,10 +479,19 @@ def _compiled(function: Any) -> Any:
                 "gradwrap.defvjp(f, ...); or take its derivative by differences, with "
                 'gradwrap.adapting(f, compiled="numerical") or gradwrap.numerical.'
             )
-        named = {name: unwrapped_key(value) for name, value in options.items()}
-        return function(*map(unwrapped_key, args), **named)
+        return call_plainly(function, args, options)
 
     return stand_in
+
+
+def call_plainly(function: Any, args: Any, options: dict[str, Any]) -> Any:
+    """Call compiled code with plain arrays in place of variables without tracked values.
+
+    It may call NumPy by the variables of its module, and can use plain arrays alone.
+    """
+    named = {name: unwrapped_key(value) for name, value in options.items()}
+    with differentiating(False):
+        return function(*map(unwrapped_key, args), **named)
 
 
 MISSING: Any = object()

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.core.levels.modes import no_grad
+from gradwrap.core.levels.modes import is_traced, no_grad
 from gradwrap.core.levels.wrapper import is_recorded
-from gradwrap.errors import NoRuleError
+from gradwrap.core.observing.callers import noted
+from gradwrap.errors import GradwrapError, NoRuleError
 from gradwrap.scipy.calls import wrappers_in
 from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.kinds import ArrayApi, formula
@@ -220,6 +221,18 @@ def constrained(name: str, slope: Any, x: Any, bounds: Any, constraints: Any) ->
     return solution(residual, np.concatenate([x, weights]), name)[:n]
 
 
+def _is_constant(values: Any, x: Any, *others: Any) -> bool:
+    """Tell if a solver had nothing tracked: its function need not be differentiable then."""
+    if is_traced() or is_recorded([*others]):
+        return False
+    before = noted.get()
+    try:
+        return not is_recorded([values(x)])
+    except GradwrapError:  # its results may have to be plain
+        noted.set(before)
+        return False
+
+
 def _gradient(fun: Any, args: Any, jac: Any) -> Any:
     """Return the gradient of the callback: the caller's own, or by reverse mode."""
     if callable(jac):
@@ -245,6 +258,13 @@ def _minimum(
     bounds = inner.get("bounds") if bounds is None else bounds
     path, *rest = _paths(result, ("x", "fun"))
     found = np.asarray(part_at(result, path))
+
+    def values(x: Any) -> Any:
+        return [one(x, *args) for one in (fun, jac) if callable(one)]
+
+    ends = [leaf for _, leaf in wrappers_in([bounds, args])]
+    if not constraints and _is_constant(values, found, *ends):
+        return {}
     slope = _gradient(fun, args, jac)
     is_found = (
         not isinstance(result, dict)
@@ -280,6 +300,8 @@ def _in_interval(
     ends = (x1, x2) if x1 is not None else bounds
     path, *rest = _paths(result, ("x", "fun"))
     slope, found = _gradient(fun, args, None), np.float64(part_at(result, path))
+    if _is_constant(lambda x: fun(x, *args), found, *(leaf for _, leaf in wrappers_in(ends))):
+        return {}
     if ends is None:
         x = solution(slope, found, name, is_unique=True)
     else:
@@ -355,6 +377,8 @@ def _least_squares(
     def cost(x: Any) -> Any:
         return f_scale**2 * np.sum(rho((residuals(x) / f_scale) ** 2)) / 2
 
+    if _is_constant(residuals, result.x, *(leaf for _, leaf in wrappers_in([bounds]))):
+        return {}
     x = _stationary(grad(cost), result.x, _pairs_of(bounds, result.x), name)
     return {("x",): x, ("fun",): residuals(x), ("cost",): cost(x)}
 
@@ -371,6 +395,8 @@ def _leastsq(result: Any, fun: Any, name: Any, args: Any) -> Any:
     def cost(x: Any) -> Any:
         return np.sum(as_array(fun(x, *args)) ** 2) / 2
 
+    if _is_constant(lambda x: fun(x, *args), result[0]):
+        return {}
     x = _stationary(grad(cost), result[0], None, name)
     if is_recorded(x):
         fun(x, *args)  # what it keeps of its last call moves with the solution
@@ -399,6 +425,8 @@ def _curve_fit(
     def cost(p: Any) -> Any:
         return np.sum(residuals(p) ** 2) / 2
 
+    if _is_constant(residuals, result[0], *(leaf for _, leaf in wrappers_in([bounds]))):
+        return {}
     p = _stationary(grad(cost), result[0], _pairs_of(bounds, result[0]), name)
     if not np.all(np.isfinite(result[1])):  # the parameters are not determined
         return {(0,): p}
@@ -448,7 +476,7 @@ def _linprog(  # noqa: C901  one kind of constraint after the other
     if not is_recorded([leaf for _, leaf in wrappers_in([c, A_ub, b_ub, A_eq, b_eq, bounds])]):
         return {}
     refuse_failure(name, result.success, result.message)
-    x, c = result.x, as_array(c)
+    x, c = result.x, np.reshape(as_array(c), (-1,))
     n = len(x)
     rows: list[Any] = []
     right: list[Any] = []
