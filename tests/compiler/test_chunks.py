@@ -11,7 +11,6 @@ from tests.fuzz.compiled import run
 import gradwrap as gw
 from gradwrap.compiler.engines.numpy import buffers, chunks
 from gradwrap.compiler.ir.runtime import aligned
-from sampling import LONG
 
 LENGTHS = (20_000, 3 << 14, (3 << 14) + 2, 100_001)
 STENCILS: dict[str, Any] = {
@@ -92,7 +91,7 @@ def test_long_buffers_are_aligned() -> None:
         array[...] = 1
 
 
-@pytest.mark.parametrize("seed", [pytest.param(778100, marks=LONG), *range(40, 60)])
+@pytest.mark.parametrize("seed", [pytest.param(778100, marks=pytest.mark.slow), *range(40, 60)])
 def test_random_programs_in_pieces_of_two_elements(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,6 +41,13 @@ def test_names_with_dots_and_libraries_before_them_are_rows() -> None:
     assert len(sampled(f"t.py::t[{row}-{n}]" for row in rows for n in range(4))) == len(rows)
 
 
+def test_empty_arrays_come_last() -> None:
+    shapes = ("0", "2, 0", "3, 0, 2", "", "2", "10, 20")
+    found = sampled(f"t.py::t[sin[x({shape})]-{n}]" for shape in shapes for n in range(5))
+    assert len(found) == 3
+    assert not any("x(0" in one or ", 0" in one for one in found)
+
+
 def test_of_cases_that_are_no_rows_the_sample_has_a_part() -> None:
     assert len(sampled([f"t.py::test_it[case{n}]" for n in range(60)])) == 60 / EVERY
 
