@@ -26,7 +26,7 @@ EVERY = 10
 CALL = re.compile(r"(?:^|-)([A-Za-z_][\w.]*)\[")
 """The name of a row in the identifier of a call, as in `torch-linalg.qr[x(2, 3)]-float64`."""
 EMPTY = re.compile(r"x\((\d+, )*0[,)]")
-"""An empty array in the identifier of a call, which is chosen last: it has no derivative to check."""
+"""An empty array in the identifier of a call, which is chosen last: it has no derivative."""
 END = re.compile(r"[-(:, ]")
 """What ends the name of a row in another identifier, as in `sin-float32-forward`."""
 
