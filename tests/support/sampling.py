@@ -11,6 +11,7 @@ from collections import defaultdict
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 if TYPE_CHECKING:
@@ -62,15 +63,21 @@ def _groups(cases: list[str]) -> Iterable[list[str]]:
 
 def crossed(*values: Sequence[Any]) -> list[Any]:
     """Return each combination of values as a case; those that add no value to others are long."""
-    places = [range(len(some)) for some in values]
-    short = {tuple(i % len(some) for some in values) for i in range(max(map(len, values)))}
-    return [
-        pytest.param(
-            *(some[i] for some, i in zip(values, chosen, strict=True)),
-            marks=() if chosen in short else LONG,
-        )
-        for chosen in product(*places)
-    ]
+    short: set[tuple[int, ...]] = set()
+    seen: set[tuple[int, int]] = set()
+    combinations = list(product(*(range(len(some)) for some in values)))
+    for place in np.random.default_rng(0).permutation(len(combinations)).tolist():
+        chosen = combinations[place]
+        if not seen.issuperset(enumerate(chosen)):
+            short.add(chosen)
+            seen.update(enumerate(chosen))
+    cases: list[Any] = []
+    for chosen in combinations:
+        parts = [some[i] for some, i in zip(values, chosen, strict=True)]
+        marks = [mark for part in parts for mark in getattr(part, "marks", ())]
+        plain = [part.values[0] if hasattr(part, "marks") else part for part in parts]
+        cases.append(pytest.param(*plain, marks=[*marks, *(() if chosen in short else LONG)]))
+    return cases
 
 
 def _order(identifier: str) -> tuple[bool, int]:

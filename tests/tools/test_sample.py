@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -90,9 +91,13 @@ def test_a_function_whose_cases_are_all_long_is_refused(
 
 
 def test_every_value_is_in_a_short_case() -> None:
-    found = crossed("ab", [1, 2, 3])
-    assert len(found) == 6
-    assert [case.values for case in found if not case.marks] == [("a", 1), ("a", 3), ("b", 2)]
+    marked = pytest.param(4, marks=pytest.mark.gpu)
+    found = crossed("ab", [1, 2, 3, marked], "xy")
+    assert [case.values for case in found] == [*product("ab", [1, 2, 3, 4], "xy")]
+    short = [case.values for case in found if pytest.mark.long not in case.marks]
+    assert len(short) <= 6
+    assert [{*some} for some in zip(*short, strict=True)] == [{*"ab"}, {1, 2, 3, 4}, {*"xy"}]
+    assert {case.values[1] for case in found if pytest.mark.gpu in case.marks} == {4}
 
 
 @pytest.mark.slow
