@@ -768,10 +768,7 @@ def test_an_output_that_depends_on_nothing_names_the_modules(tmp_path: Path) -> 
         tmp_path,
         """
         def f(x):
-            try:
-                return np.sum(np.array(memoryview(x)))
-            except TypeError:
-                return np.sum(np.zeros(2))
+            return np.sum(np.zeros(len(x)))
         """,
     )
     with pytest.raises(

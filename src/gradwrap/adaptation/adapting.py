@@ -260,7 +260,13 @@ class _Runs:
                 self.group = grouped([*self.own, *self.found]) if is_kept else None
         caught = noted.get()
         if caught is not before and is_derived(leaves):
-            check_caught(before, flatten(out)[0], self.fun, args, kwargs)
+            try:
+                check_caught(before, flatten(out)[0], self.fun, args, kwargs)
+            except GradwrapError:
+                if self.compiled != "numerical" or is_traced():
+                    raise
+                self.by_differences = True
+                return numerical(self.fun)(*args, **kwargs), steered
             if caught is not None and caught.error in (NoRuleError, RuleResultError):
                 self._check_derivative(caught, args, kwargs)
         return out, steered

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
 import numpy as np
 
 import gradwrap.numpy as drop_in
-from gradwrap.adaptation import last_calls, rounded_keys
+from gradwrap.adaptation import caught, last_calls, rounded_keys
 from gradwrap.adaptation.builtin_names import CLASSES, is_instance, real, standing_kind
 from gradwrap.adaptation.compiled_calls import NAMES as COMPILED
 from gradwrap.adaptation.compiled_calls import CompiledCalls
@@ -240,6 +240,11 @@ class _Calls(ast.NodeTransformer):
                 pattern.cls = ast.copy_location(ast.Name(name, ast.Load()), pattern.cls)
         return [*found, node]
 
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
+        self.generic_visit(node)
+        caught.rewrite(node)
+        return node
+
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if _first_line(node) in self._keeping:
             last_calls.rewrite(node)
@@ -294,7 +299,7 @@ class _Calls(ast.NodeTransformer):
 
 SELF = "self"
 """What methods call their object, whose class is its own."""
-FUNCTIONS = STORING | NAMES | COMPILED | last_calls.NAMES | rounded_keys.NAMES
+FUNCTIONS = STORING | NAMES | COMPILED | caught.NAMES | last_calls.NAMES | rounded_keys.NAMES
 UFUNCS = frozenset(name for name, value in vars(np).items() if isinstance(value, np.ufunc))
 BUILD_LIST, BINARY_OP, INPLACE = opmap["BUILD_LIST"], opmap["BINARY_OP"], 13
 """Codes of instructions, and the least argument of `BINARY_OP` for an operator like `+=`."""
@@ -511,6 +516,7 @@ def _needs(code: CodeType, namespace: dict[str, Any]) -> bool:
         or {BUILD_LIST, BINARY_OP} <= kinds_of(code)
         or (not UFUNCS.isdisjoint(names) and _names_ufunc(names, namespace))
         or any(map(_are_numbers, code.co_consts))
+        or caught.may_catch(code)
         or last_calls.may_keep(code)
         or rounded_keys.may_cache(code)
     )
