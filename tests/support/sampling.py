@@ -5,13 +5,13 @@ And the mark of the long cases of a function, which CI leaves out: others stand 
 
 from __future__ import annotations
 
+import random
 import re
 import zlib
 from collections import defaultdict
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 
 if TYPE_CHECKING:
@@ -66,8 +66,7 @@ def crossed(*values: Sequence[Any]) -> list[Any]:
     short: set[tuple[int, ...]] = set()
     seen: set[tuple[int, int]] = set()
     combinations = list(product(*(range(len(some)) for some in values)))
-    for place in np.random.default_rng(0).permutation(len(combinations)).tolist():
-        chosen = combinations[place]
+    for chosen in random.Random(0).sample(combinations, len(combinations)):
         if not seen.issuperset(enumerate(chosen)):
             short.add(chosen)
             seen.update(enumerate(chosen))

@@ -49,6 +49,15 @@ def test_empty_arrays_come_last() -> None:
     assert not any("x(0" in one or ", 0" in one for one in found)
 
 
+def test_the_sample_is_chosen_without_numpy() -> None:
+    """It reads the number of threads, which `conftest.py` sets, when it is imported."""
+    code = (
+        "import sys; sys.path[:0] = [sys.argv[1]]; import sampling; print('numpy' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code, str(ROOT / "tests" / "support")]
+    assert subprocess.check_output(command, text=True).strip() == "False"
+
+
 def test_of_cases_that_are_no_rows_the_sample_has_a_part() -> None:
     assert len(sampled([f"t.py::test_it[case{n}]" for n in range(60)])) == 60 / EVERY
 
