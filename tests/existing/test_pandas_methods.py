@@ -262,3 +262,22 @@ def test_windows_of_columns_with_the_same_name() -> None:
 
     with pytest.raises(gw.errors.GradwrapError, match="same name"):
         gw.grad(of_groups)(np.arange(6.0))
+
+
+@pytest.mark.parametrize("text", ["2 ** (-((a - 0.5) / b) ** 2)", "sin(a) * b", "s + b"])
+def test_expressions_of_the_engine_that_is_compiled(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """pandas gives them to numexpr where it is installed."""
+
+    def total(x: Any, engine: str) -> Any:
+        names = {"a": x[:3], "b": x[3:], "s": pd.Series(x[:3])}
+        found = pd.eval(text, engine=engine, local_dict=names)
+        return np.sum(np.asarray(found) * np.arange(1.0, 4.0))
+
+    wanted = [(total(X + h, "python") - total(X - h, "python")) / 2e-6 for h in 1e-6 * np.eye(6)]
+    monkeypatch.setattr("pandas.core.computation.check.NUMEXPR_INSTALLED", True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # that pandas takes another engine
+        found = gw.grad(gw.adapting(lambda x: total(x, "numexpr")))(X)
+    np.testing.assert_allclose(found, wanted, atol=1e-7)

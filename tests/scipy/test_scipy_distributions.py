@@ -492,11 +492,27 @@ def test_kernel_density_follows_a_bandwidth_that_is_set_later() -> None:
     np.testing.assert_array_equal(gw.vjp(density, data)[0], native([0.5, 1.0]))
 
 
+@pytest.mark.parametrize("dim", [1, 2])
+def test_width_of_a_kernel_density_is_shown(dim: int) -> None:
+    data = np.reshape([0.1, 0.9, 1.3, 2.2, 1.7, 0.4], (dim, -1))
+
+    def densities(module: Any, data: Any) -> Any:
+        estimate = module.gaussian_kde([*data], weights=np.arange(1.0, 1.0 + data.shape[1]))
+        estimate.set_bandwidth(0.7 * estimate.factor)
+        width = np.sqrt(np.diag(estimate.covariance))
+        return estimate(np.max(estimate.dataset, axis=1) - width)
+
+    gw.testing.check_grads(lambda data: densities(ours, data), (data,), order=1)
+    np.testing.assert_allclose(
+        gw.vjp(lambda data: densities(ours, data), data)[0], densities(stats, data), rtol=1e-14
+    )
+    with pytest.raises(NoRuleError, match=r"gaussian_kde\.factor.* has no derivative"):
+        gw.grad(lambda data: ours.gaussian_kde(data, lambda k: k.dataset.std()).factor)(data)
+
+
 @pytest.mark.parametrize(
     ("name", "use"),
     [
-        ("covariance", lambda k: np.sum(k.covariance)),
-        ("dataset", lambda k: np.sum(k.dataset)),
         ("resample", lambda k: np.sum(k.resample(2, seed=1))),
         ("integrate_kde", lambda k: k.integrate_kde(k)),
     ],

@@ -56,6 +56,8 @@ def enter_pandas(_module: Any) -> None:
     _exchange(missing, "_isna", _missing)
     for name in ("corr", "cov"):
         _exchange(pd.Series, name, _of_pairs(name))
+    engines: Any = import_module("pandas.core.computation.engines")
+    _exchange(engines.NumExprEngine, "evaluate", _by_operators(engines.PythonEngine))
     labelled[pd.Index] = Labelled(_data, _as_array, _itself)
     attributes["values"] = lambda variable: variable
     attributes["to_numpy"] = lambda variable: functools.partial(_to_numpy, variable)
@@ -466,6 +468,23 @@ def _missing(isna: Any) -> Any:
         return _columns().fixed(np.isnan(obj)) if isinstance(obj, AnyWrapper) else isna(obj)
 
     return missing
+
+
+def _by_operators(engine: Any) -> Callable[[Any], Any]:
+    """Compute an expression of `pd.eval` by Python's operators, if it names tracked values."""
+
+    def make(evaluate: Any) -> Any:
+        def evaluated(self: Any) -> Any:
+            if is_differentiating():
+                scope = self.expr.env.full_scope
+                values = [scope.get(name) for name in self.expr.names]
+                if _has_tracked(values) or _holds_in(values):
+                    return engine(self.expr).evaluate()
+            return evaluate(self)
+
+        return evaluated
+
+    return make
 
 
 def _of_pairs(name: str) -> Callable[[Any], Any]:

@@ -15,6 +15,7 @@ from gradwrap.scipy.classes import Class
 from gradwrap.scipy.interpolants import refusing
 from gradwrap.scipy.kinds import formula
 from gradwrap.scipy.results import is_float
+from gradwrap.scipy.solving import as_array
 from gradwrap.scipy.table import Row, register
 from gradwrap.transforms.arguments import stop_gradient
 
@@ -30,13 +31,25 @@ def _log_estimate(dataset: Any, points: Any, bw_method: Any = None, weights: Any
     return stats.gaussian_kde(dataset, bw_method, weights).logpdf(points)
 
 
+def _rows(dataset: Any) -> Any:
+    dataset = as_array(dataset)
+    return np.reshape(dataset, (1, -1)) if np.ndim(dataset) < 2 else dataset
+
+
+def _covariance(dataset: Any, known: Any) -> Any:
+    """Return the covariance of the kernel, for weights and a bandwidth that are known."""
+    dataset = _rows(dataset)
+    dim = np.shape(dataset)[0]
+    return np.reshape(np.cov(dataset, aweights=known.weights), (dim, dim)) * known.factor**2
+
+
 def _parts(dataset: Any, points: Any, bw_method: Any, weights: Any) -> Any:
     """Return the log-contribution of each datum to each point, for a numeric bandwidth."""
-    dataset = np.reshape(dataset, (1, -1)) if np.ndim(dataset) == 1 else dataset
+    dataset = _rows(dataset)
     dim, count = np.shape(dataset)
     points = points if np.ndim(points) == 2 else np.reshape(points, (dim, -1))
     known = stats.gaussian_kde(np.asarray(stop_gradient(dataset)), bw_method, weights)
-    covariance = np.reshape(np.cov(dataset, aweights=known.weights), (dim, dim)) * known.factor**2
+    covariance = _covariance(dataset, known)
     apart = np.reshape(dataset[:, :, None] - points[:, None, :], (dim, -1))
     squares = np.sum(apart * np.linalg.solve(covariance, apart), axis=0)
     norm = 0.5 * (dim * np.log(2 * np.pi) + np.linalg.slogdet(covariance)[1])
@@ -99,10 +112,16 @@ class _GaussianKde(SCIPYS):  # type: ignore[misc]  # untyped
         made.__init__(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        """Return an attribute of SciPy's object of the same data; a float has no derivative."""
+        """Return an attribute of SciPy's object of the same data; other floats are refused."""
         if name == "_made" or name.startswith("__"):
             raise AttributeError(name)
         found = getattr(self._made, name)
+        if name == "dataset":
+            return _rows(self._given[0])
+        if name == "covariance":
+            return _covariance(self._given[0], self)
+        if name == "factor" and not callable(self._given[1]):
+            return found  # of the weights and the shape of the data, which are plain
         if is_float(found) and not name.startswith("_"):
             return refusing(f"stats.gaussian_kde.{name}", found, {"dataset": self._given[0]})
         return found
