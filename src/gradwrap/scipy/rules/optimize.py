@@ -564,13 +564,16 @@ DIFFERENCES = "it compares or takes differences. Fix: gradwrap.grad, gradwrap.te
 
 
 def _solved(names: str, parts: Any, values: Any = _at_solution, **options: Any) -> list[Row]:
-    made = Solved(parts, **options)
-    made.values = values
-    return [Row(f"optimize.{name}", made) for name in names.split()]
+    return _rows(names, Solved(parts, **options), values)
 
 
-def _with_list(names: str, parts: Any) -> list[Row]:
-    return [Row(f"optimize.{name}", SolvedWithList(parts)) for name in names.split()]
+def _with_list(names: str, parts: Any, values: Any = _at_solution) -> list[Row]:
+    return _rows(names, SolvedWithList(parts), values)
+
+
+def _rows(names: str, solved: Solved, values: Any) -> list[Row]:
+    solved.values = values
+    return [Row(f"optimize.{name}", solved) for name in names.split()]
 
 
 ROWS = [
@@ -590,21 +593,12 @@ ROWS = [
     *_solved("fmin_slsqp", _slsqp),
     *_with_list("least_squares", _least_squares),
     *_solved("leastsq", _leastsq),
-<<<<<<< HEAD
     *_solved("curve_fit", _curve_fit, _of_curve, refused="nan_policy loss"),
     *_solved("lsq_linear", _lsq_linear, None, calls_back=False),
     *_solved("linprog", _linprog, None, refused="integrality", calls_back=False),
-    *_solved("elementwise.find_root", _find_root, None),
-    *_solved("elementwise.find_minimum", _find_minimum, None),
-    *_solved("elementwise.bracket_root elementwise.bracket_minimum", _bracket, None),
-=======
-    *_solved("curve_fit", _curve_fit, refused="nan_policy loss"),
-    *_solved("lsq_linear", _lsq_linear, calls_back=False),
-    *_solved("linprog", _linprog, refused="integrality", calls_back=False),
-    *_with_list("elementwise.find_root", _find_root),
-    *_with_list("elementwise.find_minimum", _find_minimum),
-    *_with_list("elementwise.bracket_root elementwise.bracket_minimum", _bracket),
->>>>>>> main
+    *_with_list("elementwise.find_root", _find_root, None),
+    *_with_list("elementwise.find_minimum", _find_minimum, None),
+    *_with_list("elementwise.bracket_root elementwise.bracket_minimum", _bracket, None),
     formula("optimize.nnls", _nnls, "A b", neutral="maxiter atol"),
     formula(
         "optimize.isotonic_regression",
