@@ -155,7 +155,7 @@ def _stop_at_recorded(made: Any) -> None:
 
 
 def _watched(value: Any, check: Callable[[Any], None]) -> Any:
-    """Wrap a callback so that each of its results is checked; return other values unchanged."""
+    """Wrap a callback so that its results are checked, and plain; return other values unchanged."""
     if not isinstance(value, FUNCTIONS):
         return value
 
@@ -163,7 +163,7 @@ def _watched(value: Any, check: Callable[[Any], None]) -> Any:
     def called(*args: Any, **kwargs: Any) -> Any:
         made = value(*args, **kwargs)
         check(made)
-        return made
+        return unwrapped_key(made)
 
     return called
 
