@@ -92,7 +92,14 @@ def test_long_buffers_are_aligned() -> None:
         array[...] = 1
 
 
-@pytest.mark.parametrize("seed", [pytest.param(778100, marks=LONG), *range(40, 60)])
+@pytest.mark.parametrize(
+    "seed",
+    [
+        pytest.param(778100, marks=pytest.mark.slow),
+        *range(40, 46),
+        *(pytest.param(seed, marks=LONG) for seed in range(46, 60)),
+    ],
+)
 def test_random_programs_in_pieces_of_two_elements(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

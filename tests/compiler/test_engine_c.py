@@ -38,6 +38,7 @@ from gradwrap.compiler.ir.program import (
 from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.errors import CompileWarning
 from rolled import Turns
+from sampling import crossed
 
 if TYPE_CHECKING:
     import pathlib
@@ -167,8 +168,7 @@ def test_random_groups_are_computed_as_numpy_does(seed: int) -> None:
         np.testing.assert_allclose(np.float64(a), np.float64(b), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", [*UNARY, *BINARY])
-@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize(("name", "dtype"), crossed([*UNARY, *BINARY], ["f8", "f4"]))
 def test_an_operation_agrees_with_numpy_at_special_values(name: str, dtype: str) -> None:
     special = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 700.0, 1e-30, np.inf, -np.inf, np.nan]
     x, y = (a.ravel().astype(dtype) for a in np.meshgrid(special, special))
@@ -535,8 +535,7 @@ IN_PLACE: dict[str, tuple[Any, tuple[Any, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("name", IN_PLACE)
-@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize(("name", "dtype"), crossed([*IN_PLACE], ["f8", "f4"]))
 def test_a_program_that_writes_in_place_gives_what_eager_gives(name: str, dtype: str) -> None:
     function, data = IN_PLACE[name]
     args = tuple(a.astype(dtype) for a in data)

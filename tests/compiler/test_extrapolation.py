@@ -25,15 +25,15 @@ from sampling import LONG
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-TURNS = 400
+TURNS = 200
 EXTRAPOLATED = "extrapolated from traces"
-x = np.linspace(0.5, 1.5, 300)
+x = np.linspace(0.5, 1.5, 170)
 u = np.array([0.3, 0.7, 0.2, 0.9])
 
 
 @pytest.fixture(autouse=True)
 def short_traces_count_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gradwrap.compiler.calls.entry.FIRST", 300)
+    monkeypatch.setattr("gradwrap.compiler.calls.entry.FIRST", 150)
 
 
 def compiled(function: Callable[..., Any], *given: Any, extrapolates: bool = True) -> Any:
@@ -58,7 +58,7 @@ def test_a_long_recurrence_is_extrapolated() -> None:
     made = compiled(recurrence, x)
     assert "extrapolated from traces of 14, 18, 20 turns" in made.explain()
     assert "compared with the function at two other lengths, and at full size" in made.explain()
-    assert "298 turns" in made.explain()
+    assert "168 turns" in made.explain()
     assert made.check(x)
 
 
@@ -461,7 +461,7 @@ def test_indices_of_loops_of_loops() -> None:
 def breaking(x: Any) -> Any:
     s = x[0]
     for i in range(TURNS):
-        if i > 250:
+        if i > 125:
             break
         s = np.sin(s) * x[1] + x[2]
     return s
@@ -470,11 +470,11 @@ def breaking(x: Any) -> Any:
 def one_turn(x: Any) -> Any:
     s = x[0]
     for i in range(TURNS):
-        s = np.sin(s) * x[1] + (2.0 * x[3] ** 2 if i == 333 else x[2])
+        s = np.sin(s) * x[1] + (2.0 * x[3] ** 2 if i == 166 else x[2])
     return s
 
 
-TABLE = [0.3] * 150 + [0.5] * 250
+TABLE = [0.3] * 75 + [0.5] * 125
 
 
 def tabled(x: Any) -> Any:

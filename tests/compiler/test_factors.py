@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from sampling import crossed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,9 +60,10 @@ def other_matrices(a: Any, b: Any) -> Any:
 PROGRAMS = (once, implicit_steps, both_ways, in_branches, other_matrices)
 
 
-@pytest.mark.parametrize("engine", ["numpy", "c"])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128, np.complex64])
-@pytest.mark.parametrize("function", PROGRAMS)
+@pytest.mark.parametrize(
+    ("function", "dtype", "engine"),
+    crossed(PROGRAMS, [np.float64, np.float32, np.complex128, np.complex64], ["numpy", "c"]),
+)
 def test_gradients_are_those_of_the_function(
     function: Callable[..., Any], dtype: Any, engine: str
 ) -> None:

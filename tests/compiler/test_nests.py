@@ -23,7 +23,7 @@ from gradwrap.compiler.ir.program import (
 )
 from gradwrap.compiler.ir.verify import ProgramError, verify
 from gradwrap.core.values.tree import flatten
-from sampling import LONG
+from sampling import crossed
 from square_systems import ENGINES, HAS_COMPILER, compiled_at
 
 if TYPE_CHECKING:
@@ -91,14 +91,9 @@ def rows(A: Any, b: Any) -> Any:
 FUNCTIONS = [forward, backward, factors, cholesky, rows]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
-    "function",
-    [
-        forward,
-        *(pytest.param(f, marks=pytest.mark.slow) for f in (backward, factors, rows)),
-        pytest.param(cholesky, marks=LONG),
-    ],
+    ("function", "engine"),
+    crossed([forward, *(pytest.param(f, marks=pytest.mark.slow) for f in FUNCTIONS[1:])], ENGINES),
 )
 def test_the_program_is_extrapolated_with_loops_that_count(
     function: Callable[..., Any], engine: str, monkeypatch: pytest.MonkeyPatch

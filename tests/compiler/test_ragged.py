@@ -10,6 +10,7 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
+from sampling import crossed
 from square_systems import ENGINES, arguments, compiled_at
 
 if TYPE_CHECKING:
@@ -145,9 +146,11 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("at_once")
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
-    "function", [substitution, *(pytest.param(f, marks=pytest.mark.slow) for f in FUNCTIONS[1:])]
+    ("function", "engine"),
+    crossed(
+        [substitution, *(pytest.param(f, marks=pytest.mark.slow) for f in FUNCTIONS[1:])], ENGINES
+    ),
 )
 def test_the_program_is_extrapolated(function: Callable[..., Any], engine: str) -> None:
     report = compiled_at(function, 33, engine, atol=1e-11)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from sampling import crossed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,9 +33,10 @@ def halves(x: Any, w: Any) -> Any:
     return np.sum((0.5 * x) @ w) + np.sum((-4.0 * x) @ (w * w))
 
 
-@pytest.mark.parametrize("engine", ["numpy", "c"])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("function", [squares, through_views, twice, halves])
+@pytest.mark.parametrize(
+    ("function", "dtype", "engine"),
+    crossed([squares, through_views, twice, halves], [np.float64, np.float32], ["numpy", "c"]),
+)
 def test_gradients_are_those_of_the_function(
     function: Callable[..., Any], dtype: Any, engine: str
 ) -> None:

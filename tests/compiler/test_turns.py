@@ -17,6 +17,7 @@ from gradwrap.compiler.engines.c import kernels as c_source
 from gradwrap.compiler.engines.c.addresses import MARK
 from gradwrap.compiler.engines.c.turns import Turns
 from gradwrap.errors import CompileWarning
+from sampling import LONG
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -191,7 +192,7 @@ def agree(wanted: Any, found: Any) -> None:
     [
         ("numpy", np.float64),
         pytest.param("c", np.float64, marks=needs_compiler),
-        pytest.param("c", np.float32, marks=(needs_compiler, pytest.mark.slow)),
+        pytest.param("c", np.float32, marks=(needs_compiler, *LONG)),
     ],
 )
 def test_gradients_are_those_of_eager(

@@ -360,3 +360,58 @@ def test_a_refusal_that_the_code_has_caught_is_raised(
         gw.grad(adapted)(x)
     with pytest.raises(NoRuleError, match=text):
         gw.jvp(adapted, (x,), (x,))
+
+
+LOOSE = ("shgo", "least_squares", "fminbound")
+LISTS = """
+    import scipy.optimize.elementwise
+    from scipy import integrate, optimize
+
+    def cubic(z, a, b):
+        return z ** 3 - a * z - b
+
+    def bowl(z, a, b):
+        return np.sum((z - a) ** 2 * b + z ** 2)
+
+    def newton(x):
+        return optimize.newton(cubic, 2.0, args=[x[0], x[1]])
+
+    def newton_by_an_array(x):
+        return optimize.newton(cubic, 2.0, args=x[:2])
+
+    def fixed_point(x):
+        return optimize.fixed_point(lambda z, a, b: np.cos(a * z) * b, 0.5, args=[x[0], x[1]])
+
+    def least_squares(x):
+        found = optimize.least_squares(
+            lambda z, a, b: np.array([z[0] - a, z[1] * b - 1]), [0.5, 1.0], args=[x[0], x[1]]
+        )
+        return found.x[0] * found.x[1]
+
+    def fminbound(x):
+        return optimize.fminbound(bowl, 0.0, 3.0, args=[x[0], x[1]])
+
+    def shgo(x):
+        return optimize.shgo(bowl, [(0.0, 3.0)], args=[x[0], x[1]]).x[0]
+
+    def find_root(x):
+        return optimize.elementwise.find_root(cubic, (0.0, 3.0), args=[x[0], x[1]]).x
+
+    def fixed_quad(x):
+        return integrate.fixed_quad(lambda t, a, b: np.cos(a * t) * b, 0, 1, args=[x[0], x[1]])[0]
+
+    def solve_ivp(x):
+        found = integrate.solve_ivp(
+            lambda t, y, a, b: b - a * y, (0, 1), [1.0], args=[x[0], x[1]], rtol=1e-9, atol=1e-9
+        )
+        return found.y[0, -1]
+
+    def brentq(x):  # of a function of the list
+        return optimize.brentq(lambda z, both: cubic(z, *both), 0.0, 3.0, args=[x[0], x[1]])
+"""
+
+
+@pytest.mark.parametrize("name", [one.split("(")[0] for one in LISTS.split("def ")[3:]])
+def test_more_arguments_may_be_a_list_where_scipy_takes_one(name: str, tmp_path: Path) -> None:
+    """Some of SciPy's functions call `f(x, *args)`, others take a list for one argument."""
+    check(getattr(written(tmp_path, LISTS), name), rtol=1e-3 if name in LOOSE else 1e-5)

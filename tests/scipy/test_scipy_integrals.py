@@ -305,8 +305,10 @@ def swung(t: Any, y: Any, rate: Any) -> Any:
     return np.stack([y[1], -rate * y[0] - 0.1 * t * y[1]])
 
 
-@pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA"])
-@pytest.mark.parametrize("moves", ["start", "rate", "end"])
+@pytest.mark.parametrize(
+    ("method", "moves"),
+    crossed(["RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA"], ["start", "rate", "end"]),
+)
 def test_solvers_stepped_by_hand_are_solve_ivp(method: str, moves: str) -> None:
     def given(x: Any) -> Any:
         start = x if moves == "start" else np.array([1.2, 0.6])

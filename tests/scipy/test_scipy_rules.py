@@ -18,7 +18,7 @@ from samples import SAMPLES
 from scipy_samples import Random
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from scipy_samples import Sample
 
@@ -29,9 +29,20 @@ def is_tracked(arg: Any) -> bool:
     return isinstance(arg, float) or (isinstance(arg, np.ndarray) and arg.dtype.kind in "fc")
 
 
-def samples() -> list[Any]:
+SLOW = {
+    *(f"linalg.{name}m" for name in ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh")),
+    *("linalg.fractional_matrix_power", "optimize.differential_evolution"),
+}
+"""Rows whose second derivatives by differences take more than a second."""
+
+
+def samples(slow: Collection[str] = ()) -> list[Any]:
     return [
-        pytest.param(row, sample, id=f"{row.path}-{index}")
+        pytest.param(
+            *(row, sample),
+            id=f"{row.path}-{index}",
+            marks=[pytest.mark.slow] if row.path in slow else [],
+        )
         for row in ROWS
         if row.path in SAMPLES
         for index, sample in enumerate(SAMPLES[row.path](Random()))
@@ -66,7 +77,7 @@ def function_of(row: Row, sample: Sample) -> Callable[..., list[Any]]:
 # SciPy's tolerance is not for single precision, in which the rules are tried as well
 @pytest.mark.filterwarnings("ignore:logm result may be inaccurate:RuntimeWarning")
 @pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")  # in lsmr
-@pytest.mark.parametrize(("row", "sample"), samples())
+@pytest.mark.parametrize(("row", "sample"), samples(SLOW))
 def test_derivative_is_that_of_differences(row: Row, sample: Sample) -> None:
     gw.testing.check_rule(
         function_of(row, sample),

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -39,6 +40,22 @@ def test_names_with_dots_and_libraries_before_them_are_rows() -> None:
     assert {row for row in rows if any(f"-{row}[" in one for one in found)} == {*rows}
     assert len(found) == len(rows)
     assert len(sampled(f"t.py::t[{row}-{n}]" for row in rows for n in range(4))) == len(rows)
+
+
+def test_empty_arrays_come_last() -> None:
+    shapes = ("0", "2, 0", "3, 0, 2", "", "2", "10, 20")
+    found = sampled(f"t.py::t[sin[x({shape})]-{n}]" for shape in shapes for n in range(5))
+    assert len(found) == 3
+    assert not any("x(0" in one or ", 0" in one for one in found)
+
+
+def test_the_sample_is_chosen_without_numpy() -> None:
+    """It reads the number of threads, which `conftest.py` sets, when it is imported."""
+    code = (
+        "import sys; sys.path[:0] = [sys.argv[1]]; import sampling; print('numpy' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code, str(ROOT / "tests" / "support")]
+    assert subprocess.check_output(command, text=True).strip() == "False"
 
 
 def test_of_cases_that_are_no_rows_the_sample_has_a_part() -> None:
@@ -83,9 +100,13 @@ def test_a_function_whose_cases_are_all_long_is_refused(
 
 
 def test_every_value_is_in_a_short_case() -> None:
-    found = crossed("ab", [1, 2, 3])
-    assert len(found) == 6
-    assert [case.values for case in found if not case.marks] == [("a", 1), ("a", 3), ("b", 2)]
+    marked = pytest.param(4, marks=pytest.mark.gpu)
+    found = crossed("ab", [1, 2, 3, marked], "xy")
+    assert [case.values for case in found] == [*product("ab", [1, 2, 3, 4], "xy")]
+    short = [case.values for case in found if pytest.mark.long not in case.marks]
+    assert len(short) <= 6
+    assert [{*some} for some in zip(*short, strict=True)] == [{*"ab"}, {1, 2, 3, 4}, {*"xy"}]
+    assert {case.values[1] for case in found if pytest.mark.gpu in case.marks} == {4}
 
 
 @pytest.mark.slow

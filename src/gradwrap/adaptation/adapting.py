@@ -44,6 +44,7 @@ from gradwrap.core.array.python_floats import PythonFloat, array_of, python_floa
 from gradwrap.core.array.steered import Found, check_steered, found_at, is_checked
 from gradwrap.core.array.texts import Texts, texts
 from gradwrap.core.array.wrapping import wrap
+from gradwrap.core.graph.untaken import ran_adapted
 from gradwrap.core.levels.levels import differentiating, is_differentiating
 from gradwrap.core.levels.modes import code_that_runs, is_traced, untraced
 from gradwrap.core.levels.wrapper import (
@@ -158,6 +159,7 @@ def adapting(
     def adapted(*args: Any, **kwargs: Any) -> Any:
         if not is_differentiating() and not (is_recorded(args) or is_recorded(kwargs)):
             return fun(*args, **kwargs)
+        ran_adapted.set(True)
         out = runs(args, kwargs)
         return out if adapted_caller() is not None else _for_other_code(out)
 

@@ -97,7 +97,7 @@ def stand_in_of(value: Any) -> Any:
 def _of_masked(value: Any) -> Any:
     """Return the stand-in for a function, an operation or a class of `numpy.ma`, or None."""
     named = value if type_of(value) in (FunctionType, type) else type_of(value)
-    if not str(attribute_or_none(named, "__module__")).startswith("numpy.ma"):
+    if not str(_home(named)).startswith("numpy.ma"):
         return None
     found = stand_in_of_masked(value, _in_numpy)
     return None if found is value else _enter(value, found)
@@ -251,11 +251,21 @@ def _library(name: str) -> str:
     return name.partition(".")[0]
 
 
+def _home(value: Any) -> Any:
+    """Return the name of the module that a value is of; `functools.wraps` copies another's name."""
+    named = attribute_or_none(value, "__module__")
+    if type_of(value) is FunctionType:
+        own = str(value.__globals__.get("__name__"))
+        named_there = attribute_or_none(sys.modules.get(str(named)), value.__name__)
+        if _library(own) != _library(str(named)) and named_there is not value:
+            return own
+    return named
+
+
 def _of_scipy(value: Any) -> Any:
     """Return the dispatcher of `gradwrap.scipy` for a function or module, or None."""
-    name = attribute_or_none(
-        value, "__name__" if issubclass(type_of(value), ModuleType) else "__module__"
-    )
+    is_module = issubclass(type_of(value), ModuleType)
+    name = attribute_or_none(value, "__name__") if is_module else _home(value)
     if not isinstance(name, str) or _library(name) != "scipy":
         return None
     dispatcher = _scipy_dispatcher()
@@ -325,17 +335,18 @@ def _function(value: Any) -> Any:
     """Return the stand-in of a generic function, chosen by type, or of a SciPy function."""
     if "registry" in attributes_of(value):
         return _by_kind(value)
-    if value.__module__ in _FUNCTIONS:
-        stand_in_of(sys.modules[value.__module__])
+    home = _home(value)
+    if home in _FUNCTIONS:
+        stand_in_of(sys.modules[home])
         return _or_itself(value)
-    if str(value.__module__).startswith("numpy.testing"):
+    if str(home).startswith("numpy.testing"):
         return _enter(value, _of_values(value))
     chosen = numba.overloaded(value)
     if chosen is not None:
         return _enter(value, chosen)
     found = _of_masked(value) or _of_scipy(value)
-    if found is None and _library(str(value.__module__)) == "numpy":  # a private one
-        path = f"{value.__module__}.{value.__qualname__}"
+    if found is None and _library(str(home)) == "numpy":  # a private one
+        path = f"{home}.{value.__qualname__}"
         return _enter(value, shadowing(value, path, _in_numpy))
     return found
 

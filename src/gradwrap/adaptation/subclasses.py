@@ -23,6 +23,7 @@ from gradwrap.adaptation.later import new_code_of
 from gradwrap.adaptation.plain_values import HOLDERS, Holder, unheld
 from gradwrap.core.array.adapted import current_frame, subclass_views
 from gradwrap.core.array.objects import plain_instances
+from gradwrap.core.array.python_floats import PythonFloat
 from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.levels.modes import entered
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, is_scalar, native
@@ -528,7 +529,8 @@ def new_instance(make: Any, cls: Any, *args: Any, **options: Any) -> Any:
     """Call `make(cls, ...)`, where `make` is `ndarray.__new__`, `float.__new__` or another."""
     if make is float.__new__ and args and is_recorded(unheld(args[0])):
         value = unheld(args[0])
-        return held(value if value.dtype.kind == "f" else value.astype(float), cls)
+        is_float = isinstance(value, PythonFloat) or value.dtype.kind == "f"
+        return held(value if is_float else value.astype(float), cls)
     buffer = unheld(options.get("buffer"))
     if make is NDARRAY.__new__ and args and options.keys() <= PLAIN_OPTIONS and is_recorded(buffer):
         return held(buffer.reshape(args[0]), cls)

@@ -82,7 +82,7 @@ class Solved(Composed):
         options = words.pop(form.options, {}) if form.options else {}
         words |= options | {"fun": words[next(iter(given))], "name": row.name}
         refuse(row.name, **{name: words.get(name) for name in self.refused})
-        words["args"] = () if words.get("args") is None else as_args(words["args"])
+        words["args"] = () if words.get("args") is None else self._as_args(words["args"])
         native = {name: silenced(value, name) for name, value in given.items()}
         native |= {"args": plain(words["args"])} if native.get("args") is not None else {}
         more = {} if self.prepare is None else self.prepare(native)
@@ -99,6 +99,16 @@ class Solved(Composed):
         except (NoRuleError, RuleResultError) as error:
             raise refused(current_caller(), error) from None  # the code may catch it
         return attached(row.path, more.get("shown", lambda made: made)(result), parts)
+
+    def _as_args(self, args: Any) -> tuple[Any, ...]:
+        return as_args(args)
+
+
+class SolvedWithList(Solved):
+    """A function that also takes a list of more arguments; for others, it is the only one."""
+
+    def _as_args(self, args: Any) -> tuple[Any, ...]:
+        return tuple(args) if np.iterable(args) else as_args(args)
 
 
 def _by_array_api(row: Row, form: Any, given: dict[str, Any]) -> Any:

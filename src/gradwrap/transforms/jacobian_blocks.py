@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.node import Node
 from gradwrap.core.graph.special_nodes import unguarded
+from gradwrap.core.graph.thorough import thorough_pass
 from gradwrap.core.levels.levels import inspecting, new_level, next_sequence_number
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.hooks import leaf_hooks
@@ -107,7 +108,7 @@ def _rows_of_one(
         known = None if only is None else start.rows_at(only[0], first, last)
         if known is not None:
             return [known]
-        found = start.arrived(first, last, level, keep=last < total)
+        found = start.arrived(first, last, level, keep=last < total, thorough=recording.is_adapted)
         return [
             None if leaf is None else rows_of(found.get(leaf[0]), original, last - first, level)
             for leaf, original in leaves
@@ -161,10 +162,13 @@ class _DiagonalStart:
         self.factors = factors
         self.rows = rows
 
-    def arrived(self, first: int, last: int, level: int, *, keep: bool) -> dict[Any, Any]:
+    def arrived(
+        self, first: int, last: int, level: int, *, keep: bool, thorough: bool
+    ) -> dict[Any, Any]:
         """Return the leaves' cotangents for a stretch of rows, as one batch of this level."""
         rows = batch_of(self._some_rows(first, last), level)
-        found = backward_pass([(self.node, rows)], retain_graph=keep)
+        walk = thorough_pass if thorough else backward_pass
+        found = walk([(self.node, rows)], retain_graph=keep)
         leaf_hooks(found)
         return found
 

@@ -9,7 +9,14 @@ from gradwrap.core.graph.alignment import check_labels, labels_of_results
 from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.linear import LinearMap
 from gradwrap.core.graph.memory import latest_op, note_memory
-from gradwrap.core.levels.levels import current_watch, new_level, next_sequence_number
+from gradwrap.core.graph.thorough import thorough_pass
+from gradwrap.core.graph.untaken import ran_adapted
+from gradwrap.core.levels.levels import (
+    current_watch,
+    is_differentiating,
+    new_level,
+    next_sequence_number,
+)
 from gradwrap.core.levels.wrapper import AnyWrapper, is_at
 from gradwrap.core.library.backend import backend_of, is_array, own_buffers
 from gradwrap.core.library.buffers import Guarded
@@ -67,7 +74,10 @@ class Recording:
             key: places[key].value if key in places else given_to(value, self._hold)
             for key, value in kwargs.items()
         }
+        if not is_differentiating():
+            ran_adapted.set(False)
         self.out: Any = without_inner(run(fun, entered, named), self.level)
+        self.is_adapted: bool = ran_adapted.get()
         if labels_of_results:
             leaves, _ = flatten(self.out)
             check_labels(leaf._node for leaf in leaves if is_at(leaf, self.level))
@@ -118,7 +128,8 @@ class Recording:
         if self._guarded:
             self._check_arguments()
         leaves = [leaf for tracked in self.tracked for leaf in tracked.leaves]
-        return LinearMap([None if leaf is None else leaf[0] for leaf in leaves], outputs)
+        inputs = [None if leaf is None else leaf[0] for leaf in leaves]
+        return LinearMap(inputs, outputs, thorough=self.is_adapted)
 
     def arrived(
         self,
@@ -140,7 +151,8 @@ class Recording:
         if self._guarded:
             self._check_arguments()
         try:
-            arrived = backward_pass(roots, retain_graph=keep, create_graph=create_graph)
+            walk = thorough_pass if self.is_adapted else backward_pass
+            arrived = walk(roots, retain_graph=keep, create_graph=create_graph)
         except MemoryError as error:
             note_memory(error, f"in the backward pass of {self.name}, at {latest_op(error)}")
             raise

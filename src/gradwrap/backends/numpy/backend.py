@@ -291,6 +291,9 @@ class NumPyBackend(Backend):
             return bool(np.count_nonzero(np.isfinite(array)) == array.size)
         return kind is np.float64 and math.isfinite(array)
 
+    def is_seen_nan(self, array: Any) -> bool:
+        return bool(np.isnan(self.concrete(array)).any())
+
     def owns_buffer(self, array: Any) -> bool:
         if not isinstance(array, np.ndarray):
             return False

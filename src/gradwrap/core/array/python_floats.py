@@ -236,7 +236,7 @@ def _is_awaited() -> bool:
 
 def _binary(name: str, *, is_swapped: bool) -> Callable[[Any, Any], Any]:
     apply: Callable[[Any, Any], Any] = divmod if name == "divmod" else getattr(operator, name)
-    is_checked = name in CHECKED
+    is_checked, reflected = name in CHECKED, f"__r{name}__"
     bound: dict[Any, tuple[int, Callable[[Any, Any], Any]]] = {}
 
     def bind(own: Any) -> Callable[[Any, Any], Any]:
@@ -265,10 +265,27 @@ def _binary(name: str, *, is_swapped: bool) -> Callable[[Any, Any], Any]:
             return known[1](self, other)
         if isinstance(other, PythonFloat):
             return _slowly(name, *((other, self) if is_swapped else (self, other)))
+        number = _plain_number(other, "" if is_swapped else reflected)
+        if number is not other:
+            return number if number is NotImplemented else method(self, number)
         mine = _like_others(self, (other,))
         return apply(other, mine) if is_swapped else apply(mine, other)
 
     return method
+
+
+def _plain_number(value: Any, reflected: str) -> Any:
+    """Return a number of a subclass of Python's as Python's, and other values as they are.
+
+    It is NotImplemented for a subclass with an operator `reflected` of its own, which comes first.
+    """
+    kind = type_of(value)
+    if not issubclass(kind, (float, int)) or issubclass(kind, np.generic):
+        return value
+    base: Any = float if issubclass(kind, float) else int
+    if reflected and getattr(kind, reflected) is not getattr(base, reflected):
+        return NotImplemented
+    return base(value)
 
 
 def _slowly(name: str, left: Any, right: Any) -> Any:

@@ -27,7 +27,12 @@ from gradwrap.core.levels.wrapper import (
     stripped,
     unwrapped_key,
 )
-from gradwrap.core.library.backend import backend_of, find_backend, wrapper_class
+from gradwrap.core.library.backend import (
+    PYTHON_SCALARS,
+    backend_of,
+    find_backend,
+    wrapper_class,
+)
 from gradwrap.core.library.labelled import (
     combined,
     keeps_labels,
@@ -331,6 +336,9 @@ def as_data(bound: BoundOp, array: Any) -> Any:
         return array
     if find_backend(kind) is not None or bound.check:  # a user's function may take any object
         return array
+    for base in kind.__mro__:  # a subclass of Python's numbers
+        if base in PYTHON_SCALARS:
+            return base(array)
     raise NotAnArrayError(
         f"{bound.name} got a {kind.__name__} among {bound.backend.name} arrays. "
         f"Fix: pass {bound.backend.name} arrays or Python numbers."

@@ -14,7 +14,7 @@ from gradwrap.core.graph.arrivals import Pending, arrive, arrive_at
 from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.graph.paths import freed_error, leading_to
 from gradwrap.core.graph.special_nodes import arrive_jointly, unguarded, visit
-from gradwrap.core.graph.untaken import arrive_with, is_of_use, taken_behind
+from gradwrap.core.graph.untaken import Everywhere, arrive_with, is_of_use, taken_behind
 from gradwrap.core.levels.levels import inspecting, next_sequence_number
 from gradwrap.core.library.scatter import PARTS, at_key
 from gradwrap.core.observing.arithmetic import PLACE, computes_derivative
@@ -68,30 +68,31 @@ def backward_pass(
     begun = listening.begin()
     try:
         if placement is None:
-            return _walk(roots, retain_graph, create_graph, targets, cut, None)
+            return walk(roots, retain_graph, create_graph, targets, cut, None)
         with placement:
-            return _walk(roots, retain_graph, create_graph, targets, cut, placement)
+            return walk(roots, retain_graph, create_graph, targets, cut, placement)
     finally:
         listening.end(begun)
 
 
 @computes_derivative(node="node")
-def _walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for each part would show
+def walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for each part would show
     roots: Sequence[Root],
     retain_graph: bool,
     create_graph: bool,
     targets: set[Node | Leaf] | None,
     cut: bool,
     placement: Placement | None,
+    everywhere: bool = False,
 ) -> dict[Node | Leaf, Any]:
     """Visit the nodes, as `backward_pass` describes."""
     asked = inspecting.get()
     inspection = None if asked is None else Inspection(asked, roots)
-    specially = create_graph or inspection is not None or placement is not None
+    specially = create_graph or inspection is not None or placement is not None or everywhere
     began = next_sequence_number()
     pending: dict[int, Pending] = {}
     heap: list[int] = []
-    masks: Masks = {}
+    masks: Masks = Everywhere() if everywhere else {}
     arrived: dict[Node | Leaf, Any] = {}
     on_path = None if targets is None else leading_to(targets, [node for node, _ in roots], cut)
     for root, cotangent in roots:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.node import Leaf, Node
+from gradwrap.core.graph.thorough import thorough_pass
 from gradwrap.core.levels.levels import new_level
 from gradwrap.core.levels.wrapper import AnyWrapper, is_at, make_wrapper
 from gradwrap.core.library.backend import backend_of
@@ -31,11 +32,20 @@ class LinearMap:
         The inputs; None for what the map does not depend on.
     outputs
         Values; those that the level does not track do not depend on the inputs.
+    thorough
+        Pull by a `thorough_pass`.
     """
 
-    __slots__ = ("_leaves", "_outputs")
+    __slots__ = ("_leaves", "_outputs", "_thorough")
 
-    def __init__(self, leaves: Sequence[Leaf | Node | None], outputs: Sequence[Any]) -> None:
+    def __init__(
+        self,
+        leaves: Sequence[Leaf | Node | None],
+        outputs: Sequence[Any],
+        *,
+        thorough: bool = False,
+    ) -> None:
+        self._thorough = thorough
         level = next((leaf.meta.level for leaf in leaves if leaf is not None), None)
         self._leaves = leaves
         self._outputs = [
@@ -62,7 +72,8 @@ class LinearMap:
             if output is not None and cotangent is not None
         ]
         targets: Any = {leaf for leaf in self._leaves if leaf is not None} if inputs_alone else None
-        arrived: dict[Any, Any] = backward_pass(roots, retain_graph=keep, targets=targets)
+        walk = thorough_pass if self._thorough else backward_pass
+        arrived: dict[Any, Any] = walk(roots, retain_graph=keep, targets=targets)
         return [None if leaf is None else arrived.get(leaf) for leaf in self._leaves]
 
     def transposed(self, *, keep: bool = False) -> LinearMap:

@@ -15,7 +15,14 @@ from gradwrap.core.graph.arrivals import Pending, arrive
 from gradwrap.core.graph.checking import check_result
 from gradwrap.core.graph.node import JOINT, Leaf, Node
 from gradwrap.core.graph.outputs import output_node
-from gradwrap.core.graph.untaken import arrive_with, mask_of, taken_behind, with_zeros
+from gradwrap.core.graph.untaken import (
+    Everywhere,
+    all_taken_behind,
+    arrive_with,
+    mask_of,
+    taken_behind,
+    with_zeros,
+)
 from gradwrap.core.levels.wrapper import make_wrapper
 from gradwrap.core.library.buffers import Guarded
 from gradwrap.core.library.scatter import PARTS, Scattered
@@ -28,6 +35,8 @@ from gradwrap.core.values.space import Meta, fit_cotangent, zeros_of
 from gradwrap.errors import RuleResultError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gradwrap.core.graph.untaken import Masks, Taken
     from gradwrap.core.observing.inspection import Inspection
     from gradwrap.core.observing.places import Placement
@@ -87,12 +96,16 @@ def visit(  # noqa: C901, PLR0912, PLR0913, PLR0915  the rare cases and the stat
         later = pending, heap, arguments, hooks
         pending, heap, on_path = {}, [], None
     selected = (taken is not None or op.leaves) and later is None
+    everywhere = type(masks) is Everywhere and later is None
     for edge in edges:
         parent, formula, saved, index = edge
-        behind = taken_behind(node, edge, taken, xp) if selected else None
+        if everywhere:
+            behind, *more = all_taken_behind(node, edge, taken, xp)
+        else:
+            behind, more = taken_behind(node, edge, taken, xp) if selected else None, []
         if index == JOINT:
             made = formula(xp, g, *saved)
-            arrive_jointly(pending, heap, node, parent, made, masks, behind)
+            arrive_jointly(pending, heap, node, parent, made, masks, [behind, *more])
         elif on_path is None or parent in on_path or parent in (targets or ()):
             cotangent = formula(xp, g, *saved)
             if placement is not None:
@@ -159,11 +172,11 @@ def arrive_jointly(  # noqa: PLR0913  the state of the pass
     parents: tuple[Node | Leaf | None, ...],
     cotangents: Any,
     masks: Masks | None = None,
-    taken: Taken | None = None,
+    taken: Sequence[Taken | None] = (),
 ) -> None:
     """Distribute the cotangents that one formula returned for all arguments.
 
-    `taken` is the mask of the first one, if it has one.
+    `taken` has the masks of the first ones.
     """
     op = node.op
     if not isinstance(cotangents, SEQUENCE) or len(cotangents) != len(parents):
@@ -181,8 +194,9 @@ def arrive_jointly(  # noqa: PLR0913  the state of the pass
                 if op.check or cotangent.shape != space.shape or cotangent.dtype != space.dtype:
                     xp = op.namespaces[type(cotangent)]
                     cotangent = _fitted(xp, cotangent, space, node, index)
-            if taken is not None and masks is not None and index == 0:
-                arrive_with(masks, taken, pending, heap, parent, cotangent, op)
+            mask = taken[index] if index < len(taken) else None
+            if mask is not None and masks is not None:
+                arrive_with(masks, mask, pending, heap, parent, cotangent, op)
             else:
                 arrive(pending, heap, parent, cotangent, op, owned=owned)
         owned = False

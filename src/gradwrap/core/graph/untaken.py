@@ -9,10 +9,15 @@ The memory of such elements is a mask, true at those that were taken. It follows
 operations and views, ends at all others, and is computed where an elementwise operation with a
 derivative that depends on values needs it. A program without selections, or one that selects from
 the results of other operations (`maximum(x @ w, 0)`), pays nothing.
+
+Where the gradient of adapted code holds NaN, the pass is walked again, and every selection is
+remembered: by any index, and by any linear operation, of the value of a write, too.
 """
 
 from __future__ import annotations
 
+import math
+from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +33,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from gradwrap.core.graph.arrivals import Pending
+
+
+ran_adapted: ContextVar[bool] = ContextVar("gradwrap_ran_adapted", default=False)
+"""Whether the outermost run of this context has called adapted code."""
 
 
 class Taken:
@@ -97,6 +106,10 @@ def _union(*masks: Any) -> Any:
     for mask in others:
         first = first | mask
     return first
+
+
+class Everywhere(dict[int, tuple[Any, Taken]]):
+    """The masks of a pass that remembers every selection."""
 
 
 Masks = dict[int, tuple[Any, Taken]]
@@ -176,14 +189,40 @@ def taken_behind(node: Node, edge: Any, taken: Taken | None, xp: Any) -> Taken |
     parent = _argument(parent, index)
     if not _can_use(parent):
         return None
-    rule = node.op.rule
     if not (_begins(node, saved) if taken is None else _passes_on(node.op, saved)):
         return None
+    return _behind(node, edge, taken, xp)
+
+
+def all_taken_behind(
+    node: Node, edge: Any, taken: Taken | None, xp: Any
+) -> tuple[Taken | None, ...]:
+    """Return the masks of the cotangents that an edge makes, in a pass that remembers everything.
+
+    A write has two of them: that of the array written to, and that of the value.
+    """
+    parent, _, _, index = edge
+    op = node.op
+    if op.rule is None or not (op.leaves or op.by_element or op.rule.kind.name == "linear"):
+        return (None, None)
+    if taken is None and op.rule.kind.is_elementwise and not op.leaves:
+        return (None, None)
+    parents = parent[:2] if index == JOINT else (parent,)
+    return tuple(
+        None if one is None else _behind(node, edge, taken, xp, place)
+        for place, one in enumerate(parents)
+    )
+
+
+def _behind(node: Node, edge: Any, taken: Taken | None, xp: Any, place: int = 0) -> Taken | None:
+    parent, _, _, index = edge
+    parent = parent[place] if index == JOINT else parent
+    rule = node.op.rule
     has_its_shape = rule.kind.is_elementwise and parent.meta.shape == node.meta.shape
     if has_its_shape and not rule.selects:
         return taken
     half = (node, taken) if has_its_shape and node.op.halves else None
-    work = partial(_pulled_back, node, edge, xp)
+    work = partial(_pulled_back, node, edge, xp, place)
     return Taken(work, () if taken is None else (taken,), half)
 
 
@@ -235,18 +274,24 @@ def _is_of_booleans(key: Any) -> bool:
     return any(str(getattr(part, "dtype", "")).endswith("bool") for part in parts)
 
 
-def _pulled_back(node: Node, edge: Any, xp: Any, taken: Any = None) -> Any:
-    """Pull back ones where elements were taken: what they do not reach was not taken."""
+def _pulled_back(node: Node, edge: Any, xp: Any, place: int, taken: Any = None) -> Any:
+    """Pull back numbers where elements were taken: what they do not reach was not taken.
+
+    The numbers are all unlike, so that their differences are not zero.
+    """
     parent, formula, saved, index = edge
-    parent = _argument(parent, index)
+    parent = parent[place] if index == JOINT else parent
     own, behind, rule = node.meta, parent.meta, node.op.rule
     ones = xp.asarray(1 + 1j if own.is_complex else 1, dtype=own.dtype, device=own.device)
+    if not (rule.kind.is_elementwise or node.op.leaves):
+        count = math.prod(own.shape)
+        ones = ones * xp.reshape(2.0 + xp.cos(xp.arange(float(count))), own.shape)
     if taken is not None:
         ones = xp.where(taken, ones, 0.0)
     if not rule.kind.is_elementwise:
         ones = xp.broadcast_to(ones, own.shape)
-        if index == JOINT:
-            ones = formula(xp, xp.asarray(ones, copy=True), *saved)[0]  # it writes to them
+        if index == JOINT:  # it writes to them
+            ones = formula(xp, xp.asarray(ones, copy=True), *saved)[place]
         else:
             ones = formula(xp, ones, *saved)
     elif rule.selects:

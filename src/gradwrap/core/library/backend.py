@@ -282,6 +282,10 @@ class Backend:
         """
         return False
 
+    def is_seen_nan(self, array: Any) -> bool:
+        """Tell if a look at `array`, which waits for nothing, has shown that it holds NaN."""
+        return False
+
     def owns_buffer(self, array: Any) -> bool:
         """Tell if `array` is known to have one reference, and its buffer no other owner.
 

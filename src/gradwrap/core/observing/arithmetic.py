@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import linecache
 import warnings
+from contextvars import ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwrap.core.levels.wrapper import innermost
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
             """Restore the treatment of warnings before `begin`."""
 
 
+held: ContextVar[list[Callable[[], None]] | None] = ContextVar("gradwrap_held", default=None)
+"""What issues the warnings that a pass holds back until its end."""
 F = TypeVar("F", bound="Callable[..., Any]")
 
 
@@ -110,7 +114,8 @@ def warn(text: str, frame: FrameType) -> None:
         place = current_caller() or ""
         remedy = NAN if text.startswith("invalid") else ""
         text = f"{text}, in the derivative of {op} ({way} {place}).{remedy}"
-    warnings.warn_explicit(
+    issue = partial(
+        warnings.warn_explicit,
         text,
         RuntimeWarning,
         at.f_code.co_filename,
@@ -118,6 +123,11 @@ def warn(text: str, frame: FrameType) -> None:
         module=str(at.f_globals.get("__name__", "")),
         registry=at.f_globals.setdefault("__warningregistry__", {}),
     )
+    waiting = held.get()
+    if waiting is None:
+        issue()
+    else:
+        waiting.append(issue)
 
 
 def _is_users(frame: FrameType) -> bool:

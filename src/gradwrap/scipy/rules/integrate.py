@@ -20,6 +20,7 @@ from gradwrap.scipy.rules.ode import stepped_by_hand, stepping
 from gradwrap.scipy.rules.paths import EXPLICIT, METHODS, Explicit, Implicit, recorded_steps, stages
 from gradwrap.scipy.solving import (
     Solved,
+    SolvedWithList,
     as_array,
     attached,
     data_of,
@@ -652,6 +653,10 @@ def _solved(name: str, parts: Any, note: str = "", **options: Any) -> Row:
     return Row(f"integrate.{name}", Solved(parts, **options), note=note)
 
 
+def _with_list(name: str, parts: Any, note: str = "", **options: Any) -> Row:
+    return Row(f"integrate.{name}", SolvedWithList(parts, **options), note=note)
+
+
 ROWS = [
     formula("integrate.trapezoid", _trapezoid, "y x dx"),
     formula("integrate.cumulative_trapezoid", _cumulative_trapezoid, "y x dx initial"),
@@ -661,13 +666,13 @@ ROWS = [
     _solved("quad", _quad),
     _solved("dblquad", _dblquad),
     _solved("tplquad", _dblquad),
-    _solved("nquad", _nquad, refused="opts full_output"),
-    _solved("fixed_quad", _fixed_quad),
+    _with_list("nquad", _nquad, refused="opts full_output"),
+    _with_list("fixed_quad", _fixed_quad),
     _solved("quad_vec", _quad_vec, prepare=_first_two),
-    _solved("tanhsinh", _tanhsinh),
-    _solved("cubature", _again),
+    _with_list("tanhsinh", _tanhsinh),
+    _with_list("cubature", _again),
     _solved("qmc_quad", _qmc_quad, refused="log", prepare=_copied_generator),
-    _solved(
+    _with_list(
         "solve_ivp",
         _solve_ivp,
         "by the accepted steps, which are constants; implicit methods by collocation at them; the "
@@ -684,7 +689,7 @@ ROWS = [
     _solved("solve_bvp", _solve_bvp, "by the collocation at SciPy's points"),
     Row("integrate.newton_cotes", Constant("weights")),
     Row("integrate.lebedev_rule", Constant("points and weights")),
-    _solved("nsum", _nsum, refused="log"),
+    _with_list("nsum", _nsum, refused="log"),
 ]
 
 

@@ -20,6 +20,7 @@ from gradwrap.scipy.results import is_float, part_at
 from gradwrap.scipy.rules.matrices import solved, spread
 from gradwrap.scipy.solving import (
     Solved,
+    SolvedWithList,
     as_args,
     as_array,
     as_dense,
@@ -577,26 +578,33 @@ def _solved(names: str, parts: Any, **options: Any) -> list[Row]:
     return [Row(f"optimize.{name}", Solved(parts, **options)) for name in names.split()]
 
 
+def _with_list(names: str, parts: Any) -> list[Row]:
+    return [Row(f"optimize.{name}", SolvedWithList(parts)) for name in names.split()]
+
+
 ROWS = [
-    *_solved("brentq brenth bisect ridder toms748 newton root_scalar root fsolve", _rooted),
+    *_solved("brentq brenth bisect ridder toms748 root_scalar root fsolve", _rooted),
+    *_with_list("newton", _rooted),
     *_solved("anderson broyden1 broyden2 diagbroyden excitingmixing linearmixing", _rooted),
     *_solved("newton_krylov", _rooted),
-    *_solved("fixed_point", _fixed),
+    *_with_list("fixed_point", _fixed),
     *_solved(
         "minimize fmin fmin_bfgs fmin_cg fmin_ncg fmin_powell fmin_l_bfgs_b", _minimum, checks=True
     ),
     *_solved("fmin_tnc brent golden", _minimum),
-    *_solved("minimize_scalar fminbound", _in_interval),
-    *_solved("differential_evolution dual_annealing shgo brute basinhopping", _searched),
+    *_solved("minimize_scalar", _in_interval),
+    *_with_list("fminbound", _in_interval),
+    *_with_list("differential_evolution dual_annealing shgo", _searched),
+    *_solved("brute basinhopping", _searched),
     *_solved("fmin_slsqp", _slsqp),
-    *_solved("least_squares", _least_squares),
+    *_with_list("least_squares", _least_squares),
     *_solved("leastsq", _leastsq),
     *_solved("curve_fit", _curve_fit, refused="nan_policy loss"),
     *_solved("lsq_linear", _lsq_linear, calls_back=False),
     *_solved("linprog", _linprog, refused="integrality", calls_back=False),
-    *_solved("elementwise.find_root", _find_root),
-    *_solved("elementwise.find_minimum", _find_minimum),
-    *_solved("elementwise.bracket_root elementwise.bracket_minimum", _bracket),
+    *_with_list("elementwise.find_root", _find_root),
+    *_with_list("elementwise.find_minimum", _find_minimum),
+    *_with_list("elementwise.bracket_root elementwise.bracket_minimum", _bracket),
     formula("optimize.nnls", _nnls, "A b", neutral="maxiter atol"),
     formula(
         "optimize.isotonic_regression",

@@ -1,0 +1,141 @@
+"""Small modules that do what calls from public packages' own tests were found to fail by."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import gradwrap as gw
+from packages import written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+X = np.array([0.5, 0.7, 0.3, 0.9])
+
+
+def check(function: Any, x: Any = X, rtol: float = 1e-6) -> None:
+    """Compare both modes with central differences."""
+    units = np.eye(x.size)
+    expected = [(function(x + 1e-6 * e) - function(x - 1e-6 * e)) / 2e-6 for e in units]
+    adapted = gw.adapting(function)
+    assert np.allclose(gw.grad(adapted)(x), expected, rtol=rtol)
+    assert np.allclose([gw.jvp(adapted, (x,), (e,))[1] for e in units], expected, rtol=rtol)
+
+
+def functions(source: str) -> list[str]:
+    """Return the names of a module's functions of `x` alone."""
+    return [line.split()[1][:-4] for line in source.splitlines() if line.endswith("(x):")]
+
+
+WRAPPED = """
+    import functools
+    import numpy.polynomial.polyutils
+    import scipy.integrate
+    import scipy.linalg
+    import scipy.special
+
+    def doubled(function):
+        @functools.wraps(function)
+        def twice(*args, **options):
+            return 2.0 * function(*args, **options)
+        return twice
+
+    sign = doubled(np.abs)
+    mean = doubled(np.mean)
+    mapparms = doubled(numpy.polynomial.polyutils.mapdomain)
+    median = doubled(np.ma.median)
+    expit = doubled(scipy.special.expit)
+    toeplitz = doubled(scipy.linalg.toeplitz)
+    simpson = doubled(scipy.integrate.simpson)
+    solved = doubled(scipy.linalg.solve_triangular)
+
+    def of_a_ufunc(x):
+        return np.sum(sign(x - 0.6) ** 2)
+
+    def of_numpy(x):
+        return mean(x * x)
+
+    def of_numpys_python(x):
+        return np.sum(mapparms(x, np.array([0.0, 1.0]), np.array([-1.0, 2.0])) ** 2)
+
+    def of_masked(x):
+        return median(np.ma.masked_less(x, 0.4)) ** 2
+
+    def of_scipys_ufunc(x):
+        return np.sum(expit(x) ** 2)
+
+    def of_scipys_matrix(x):
+        return np.sum(toeplitz(x) ** 3)
+
+    def of_scipy(x):
+        return simpson(x ** 3, dx=0.1)
+
+    def of_a_solver(x):
+        return np.sum(solved(np.diag(x + 1.0), x) ** 2)
+"""
+
+
+@pytest.mark.parametrize("name", functions(WRAPPED))
+def test_a_function_with_the_name_of_another_does_what_its_own_code_says(
+    name: str, tmp_path: Path
+) -> None:
+    """`functools.wraps` copies `__module__` too, by which functions of libraries were known."""
+    check(getattr(written(tmp_path, WRAPPED), name))
+
+
+KINDS_OF_FLOATS = """
+    class Length(float):
+        def __new__(cls, value, name=""):
+            made = float.__new__(cls, value)
+            made.name = name
+            return made
+
+    class Shifted(float):
+        def __radd__(self, other):
+            return 100.0 * float(self) + other
+
+    class Level(int):
+        pass
+
+    RADIUS, OFFSET, DEGREE = Length(2.0, "radius"), Shifted(3.0), Level(3)
+
+    def quotient(x):
+        return np.sum(x / RADIUS) * RADIUS ** x[0]
+
+    def remainder(x):
+        turns, rest = divmod(10.0 * x[0], RADIUS)
+        return rest * x[1] + float(x[2]) // RADIUS + float(x[3]) % RADIUS
+
+    def function_of_two(x):
+        return np.arctan2(x[0], RADIUS) + math.hypot(x[1], RADIUS) * np.maximum(x[2], RADIUS)
+
+    def comparison(x):
+        return x[0] if x[1] > RADIUS else min(x[2], RADIUS) * x[3]
+
+    def power(x):
+        return np.sum(x ** DEGREE) + float(x[0]) ** DEGREE * DEGREE
+
+    def operator_of_its_own(x):
+        return (float(x[0]) + OFFSET) * (x[1] + OFFSET)
+
+    def made_of_a_float(x):
+        length = Length(float(x[0]), name="edge")
+        assert length.name == "edge"
+        return length * length / Length(x[1].item())
+"""
+
+
+@pytest.mark.parametrize("name", functions(KINDS_OF_FLOATS))
+def test_numbers_of_a_subclass_of_float_are_numbers(name: str, tmp_path: Path) -> None:
+    """Python's floats leave the sum to a subclass with an operator of its own; NumPy's do not."""
+    check(getattr(written(tmp_path, KINDS_OF_FLOATS), name))
+
+
+def test_numbers_of_a_subclass_of_float_need_no_adapting() -> None:
+    class Length(float):
+        pass
+
+    assert np.allclose(gw.grad(lambda x: np.sum(x**2 / Length(4.0)))(X), X / 2)
