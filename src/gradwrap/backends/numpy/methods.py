@@ -86,7 +86,7 @@ def _sort(
     x[...] = np.sort(x, operator.index(axis), kind, order, stable=stable, **options)
 
 
-MEMORY = dict.fromkeys(
+MEMORY: dict[str, str] = dict.fromkeys(
     ("__array_interface__", "__array_struct__"),
     "x.detach().data has it, which tells where the plain numbers lie, if no gradient is wanted; or "
     'gradwrap.adapting(f, compiled="numerical") takes the derivative by differences',
