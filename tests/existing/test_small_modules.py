@@ -171,3 +171,27 @@ def test_a_function_calls_those_methods_of_a_subclass_that_numpys_code_names(
 ) -> None:
     """NumPy's code of `unique` looks at the memory; it calls no method that the subclass has."""
     check(getattr(written(tmp_path, SUBCLASS), name))
+
+
+TRUTHS = """
+    class Level:
+        def __init__(self, height):
+            self.height = height
+
+        def __bool__(self):
+            if self.height is None:
+                return False
+            return self.height > 0.6 and self.height != 2.0
+
+    def of_floats(x):
+        levels = [Level(one) for one in x.tolist()] + [Level(None)]
+        return sum(one.height ** 2 for one in levels if one)
+
+    def of_one(x):
+        return x[0] * float(x[1]) if Level(float(x[1])) and not Level(float(x[2])) else x[3]
+"""
+
+
+@pytest.mark.parametrize("name", functions(TRUTHS))
+def test_the_truth_of_an_object_may_be_a_comparison(name: str, tmp_path: Path) -> None:
+    check(getattr(written(tmp_path, TRUTHS), name))
