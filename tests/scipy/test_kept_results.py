@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pytest
@@ -297,3 +298,71 @@ def test_the_last_call_is_at_the_solution() -> None:
     solution = optimize.root(lambda x: x**3 + x - A, np.ones(2), tol=1e-13).x
     distances = [float(np.max(np.abs(gw.stop_gradient(x) - solution))) for x in points[-3:]]
     assert distances[-1] < 1e-9  # the last call is at the solution
+
+
+# Dictionaries by points ---------------------------------------------------------------------------
+
+FOUND: dict[Any, Any] = {}
+
+
+class Table:
+    """Cubes less parameters, kept by rounded points: in an object, or in its class."""
+
+    shared: ClassVar[dict[Any, Any]] = {}
+
+    def __init__(self, p: Any) -> None:
+        self.p = p
+        self.own: dict[Any, Any] = {}
+
+    def __call__(self, v: Any) -> Any:
+        return kept_in(self.own, v, self.p)
+
+    def by_class(self, v: Any) -> Any:
+        return kept_in(self.shared, v, self.p)
+
+
+def kept_in(table: dict[Any, Any], v: Any, p: Any) -> Any:
+    key = tuple(np.asarray(gw.stop_gradient(v)).round(9).tolist())
+    if key not in table:
+        table[key] = v**3 - p
+    return table[key]
+
+
+def in_module(p: Any) -> Any:
+    return lambda v: kept_in(FOUND, v, p)
+
+
+def in_closure(p: Any) -> Any:
+    table: dict[Any, Any] = {}
+    return partial(lambda v, p: kept_in(table, v, p), p=p)
+
+
+@pytest.mark.parametrize("make", [Table, lambda p: Table(p).by_class, in_module, in_closure])
+@pytest.mark.parametrize("is_forward", [False, True])
+def test_dictionaries_by_points_keep_no_derivatives_back(make: Any, is_forward: bool) -> None:
+    """The solver's calls fill them with plain results, which stay there."""
+    weights, p = np.array([1.0, 2.0]), np.array([0.6, 0.8])
+
+    def f(p: Any) -> Any:
+        return np.sum(weights * gradwrap.scipy.optimize.root(make(p), [0.7, 0.9], tol=1e-12).x)
+
+    for table in (FOUND, Table.shared):
+        table.clear()
+    found = gw.jacfwd(f)(p) if is_forward else gw.grad(f)(p)
+    assert np.allclose(found, weights / (3.0 * p ** (2 / 3)), rtol=1e-6)
+    if make is in_module:  # nothing is lost
+        assert len(FOUND) > 3
+        for key, value in [*FOUND.items()][1:]:  # SciPy writes to the first array that it gets
+            assert np.allclose(gw.stop_gradient(value), np.array(key) ** 3 - p, atol=1e-8)
+
+
+def test_a_cache_of_the_standard_library_keeps_no_derivatives_back() -> None:
+    def f(p: Any) -> Any:
+        @functools.cache
+        def shifted(n: int) -> Any:
+            return p * n
+
+        return gradwrap.scipy.optimize.brentq(lambda v: v**3 - shifted(2), 0.1, 3.0)
+
+    wanted = 2.0 / (3.0 * (2.0 * 0.7) ** (2 / 3))
+    assert np.allclose(gw.grad(f)(0.7), wanted, rtol=1e-6)

@@ -19,7 +19,7 @@ from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, nat
 from gradwrap.core.observing.callers import current_caller, noted, refused
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt
 from gradwrap.core.values.tree import map_leaves
-from gradwrap.errors import GradwrapError, NoRuleError, RuleResultError
+from gradwrap.errors import GradwrapError, NoRuleError, RuleResultError, TrackedCodeError
 from gradwrap.scipy.agreeing import NUMBERS, check_value
 from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import SciPyCall, chosen, form_of, wrappers_in
@@ -67,6 +67,9 @@ class Solved(Composed):
         """The function checks by itself that SciPy has succeeded."""
         self.prepare = prepare
         """A function that changes the arguments for SciPy, and returns more words for `parts`."""
+        self.values: Callable[..., Any] | None = None
+        """A function that returns what the callbacks return at the solution, from some arguments:
+        if nothing is tracked there, they need not be differentiable."""
 
     def takes(self, parameter: str) -> bool:
         """Take every parameter: SciPy checks them."""
@@ -91,7 +94,7 @@ class Solved(Composed):
         words["result"] = result = scipys(row.path)(*places, **named)
         words["again"] = lambda: _by_array_api(row, form, given | {"args": words["args"]})
         try:
-            parts = self.function(**chosen(words | more, self.wanted))
+            parts = self._parts(words | more, args, kwargs)
             has_failed = isinstance(result, DICT) and not np.all(result.get("success", True))
             moving = [*parts.values(), *args, *kwargs.values()]  # a guess moves what is on the way
             if has_failed and not self.checks and is_recorded(moving):
@@ -99,6 +102,28 @@ class Solved(Composed):
         except (NoRuleError, RuleResultError) as error:
             raise refused(current_caller(), error) from None  # the code may catch it
         return attached(row.path, more.get("shown", lambda made: made)(result), parts)
+
+    def _parts(self, words: dict[str, Any], *given: Any) -> Mapping[Path, Any]:
+        """Return the variables of parts of a result; none if nothing is tracked."""
+        rule = functools.partial(self.function, **chosen(words, self.wanted))
+        try:
+            found: Mapping[Path, Any] = rule()
+        except (NoRuleError, RuleResultError, TrackedCodeError):
+            # again, if need be, so that the callbacks keep what they kept when it was raised
+            found = {} if self._is_constant(words, *given) else rule()
+        return found
+
+    def _is_constant(self, words: dict[str, Any], *given: Any) -> bool:
+        """Tell if neither the arguments nor the callbacks at the solution are tracked."""
+        if self.values is None or is_traced():
+            return False
+        before = noted.get()
+        try:
+            found = self.values(**chosen(words, parameters_of(self.values)))
+        except GradwrapError:
+            noted.set(before)
+            return False
+        return not is_recorded([leaf for _, leaf in wrappers_in([given, found])])
 
     def _as_args(self, args: Any) -> tuple[Any, ...]:
         return as_args(args)

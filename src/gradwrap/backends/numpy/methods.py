@@ -86,6 +86,13 @@ def _sort(
     x[...] = np.sort(x, operator.index(axis), kind, order, stable=stable, **options)
 
 
+OTHER_VIEWS: dict[tuple[str, str], str] = {
+    ("f", "c"): "x[..., ::2] + 1j * x[..., 1::2] makes complex numbers of pairs, in a new array",
+    ("c", "f"): "np.stack([x.real, x.imag], axis=-1) gives both parts, in a new array",
+}
+"""By kinds of dtypes: what gives the values of a view of elements of another kind."""
+
+
 def _view(x: Any, dtype: Any = None, type: Any = None) -> Any:
     kind = dtype if type is None else type
     if isinstance(kind, TYPE) and issubclass(kind, np.ndarray):
@@ -93,9 +100,11 @@ def _view(x: Any, dtype: Any = None, type: Any = None) -> Any:
     if dtype is not None and dtype != x.dtype:
         if not is_recorded(x):
             return native(x).view(dtype)
+        wanted = np.dtype(dtype)
+        fix = OTHER_VIEWS.get((x.dtype.kind, wanted.kind), "x.astype(dtype) converts the values")
         raise TrackedValueError(
-            f"x.view({dtype}) would reinterpret the bytes of the elements, which has no "
-            "derivative. Fix: x.astype(dtype) converts the values."
+            f"x.view({wanted}) would reinterpret the bytes of the elements of a tracked array. "
+            f"Fix: {fix}."
         )
     return x if is_scalar(x) else x[...]
 

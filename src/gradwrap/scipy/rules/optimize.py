@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from gradwrap.core.levels.modes import is_traced, no_grad
+from gradwrap.core.levels.modes import no_grad
 from gradwrap.core.levels.wrapper import is_recorded
-from gradwrap.core.observing.callers import noted
-from gradwrap.errors import GradwrapError, NoRuleError
+from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import wrappers_in
 from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.kinds import ArrayApi, formula
@@ -222,18 +221,6 @@ def constrained(name: str, slope: Any, x: Any, bounds: Any, constraints: Any) ->
     return solution(residual, np.concatenate([x, weights]), name)[:n]
 
 
-def _is_constant(values: Any, x: Any, *others: Any) -> bool:
-    """Tell if a solver had nothing tracked: its function need not be differentiable then."""
-    if is_traced() or is_recorded([*others]):
-        return False
-    before = noted.get()
-    try:
-        return not is_recorded([values(x)])
-    except GradwrapError:  # its results may have to be plain
-        noted.set(before)
-        return False
-
-
 def _gradient(fun: Any, args: Any, jac: Any) -> Any:
     """Return the gradient of the callback: the caller's own, or by reverse mode."""
     if callable(jac):
@@ -259,13 +246,6 @@ def _minimum(
     bounds = inner.get("bounds") if bounds is None else bounds
     path, *rest = _paths(result, ("x", "fun"))
     found = np.asarray(part_at(result, path))
-
-    def values(x: Any) -> Any:
-        return [one(x, *args) for one in (fun, jac) if callable(one)]
-
-    ends = [leaf for _, leaf in wrappers_in([bounds, args])]
-    if not constraints and _is_constant(values, found, *ends):
-        return {}
     slope = _gradient(fun, args, jac)
     is_found = (
         not isinstance(result, dict)
@@ -301,8 +281,6 @@ def _in_interval(
     ends = (x1, x2) if x1 is not None else bounds
     path, *rest = _paths(result, ("x", "fun"))
     slope, found = _gradient(fun, args, None), np.float64(part_at(result, path))
-    if _is_constant(lambda x: fun(x, *args), found, *(leaf for _, leaf in wrappers_in(ends))):
-        return {}
     if ends is None:
         x = solution(slope, found, name, is_unique=True)
     else:
@@ -378,8 +356,6 @@ def _least_squares(
     def cost(x: Any) -> Any:
         return f_scale**2 * np.sum(rho((residuals(x) / f_scale) ** 2)) / 2
 
-    if _is_constant(residuals, result.x, *(leaf for _, leaf in wrappers_in([bounds]))):
-        return {}
     x = _stationary(grad(cost), result.x, _pairs_of(bounds, result.x), name)
     return {("x",): x, ("fun",): residuals(x), ("cost",): cost(x)}
 
@@ -396,8 +372,6 @@ def _leastsq(result: Any, fun: Any, name: Any, args: Any) -> Any:
     def cost(x: Any) -> Any:
         return np.sum(as_array(fun(x, *args)) ** 2) / 2
 
-    if _is_constant(lambda x: fun(x, *args), result[0]):
-        return {}
     x = _stationary(grad(cost), result[0], None, name)
     if is_recorded(x):
         fun(x, *args)  # what it keeps of its last call moves with the solution
@@ -426,8 +400,6 @@ def _curve_fit(
     def cost(p: Any) -> Any:
         return np.sum(residuals(p) ** 2) / 2
 
-    if _is_constant(residuals, result[0], *(leaf for _, leaf in wrappers_in([bounds]))):
-        return {}
     p = _stationary(grad(cost), result[0], _pairs_of(bounds, result[0]), name)
     if not np.all(np.isfinite(result[1])):  # the parameters are not determined
         return {(0,): p}
@@ -562,6 +534,23 @@ def _bracket(result: Any, again: Any) -> Any:
     }
 
 
+def _at_solution(
+    result: Any, fun: Any, args: Any = (), kwargs: Any = None, jac: Any = None, fprime: Any = None,
+    bounds: Any = None, constraints: Any = (),
+) -> Any:  # fmt: skip
+    """Return what the callbacks return at the solution, and the ends of bounds."""
+    x = part_at(result, _paths(result, ("x", "root"))[0])
+    called = [one(x, *args, **(kwargs or {})) for one in (fun, jac, fprime) if callable(one)]
+    ends = [bounds.lb, bounds.ub] if isinstance(bounds, BOUNDS) else bounds
+    return [called, ends, [one(x) for one in _constraints(constraints, x)]]
+
+
+def _of_curve(result: Any, fun: Any, xdata: Any, bounds: Any) -> Any:
+    """Return the curve at the solution, and the ends of bounds."""
+    ends = [bounds.lb, bounds.ub] if isinstance(bounds, BOUNDS) else bounds
+    return [fun(xdata, *result[0]), ends]
+
+
 # The table ----------------------------------------------------------------------------------------
 
 
@@ -574,12 +563,17 @@ def _slopes(result: Any, xk: Any, f: Any, args: Any) -> Any:
 DIFFERENCES = "it compares or takes differences. Fix: gradwrap.grad, gradwrap.testing.check_grads."
 
 
-def _solved(names: str, parts: Any, **options: Any) -> list[Row]:
-    return [Row(f"optimize.{name}", Solved(parts, **options)) for name in names.split()]
+def _solved(names: str, parts: Any, values: Any = _at_solution, **options: Any) -> list[Row]:
+    return _rows(names, Solved(parts, **options), values)
 
 
-def _with_list(names: str, parts: Any) -> list[Row]:
-    return [Row(f"optimize.{name}", SolvedWithList(parts)) for name in names.split()]
+def _with_list(names: str, parts: Any, values: Any = _at_solution) -> list[Row]:
+    return _rows(names, SolvedWithList(parts), values)
+
+
+def _rows(names: str, solved: Solved, values: Any) -> list[Row]:
+    solved.values = values
+    return [Row(f"optimize.{name}", solved) for name in names.split()]
 
 
 ROWS = [
@@ -599,12 +593,12 @@ ROWS = [
     *_solved("fmin_slsqp", _slsqp),
     *_with_list("least_squares", _least_squares),
     *_solved("leastsq", _leastsq),
-    *_solved("curve_fit", _curve_fit, refused="nan_policy loss"),
-    *_solved("lsq_linear", _lsq_linear, calls_back=False),
-    *_solved("linprog", _linprog, refused="integrality", calls_back=False),
-    *_with_list("elementwise.find_root", _find_root),
-    *_with_list("elementwise.find_minimum", _find_minimum),
-    *_with_list("elementwise.bracket_root elementwise.bracket_minimum", _bracket),
+    *_solved("curve_fit", _curve_fit, _of_curve, refused="nan_policy loss"),
+    *_solved("lsq_linear", _lsq_linear, None, calls_back=False),
+    *_solved("linprog", _linprog, None, refused="integrality", calls_back=False),
+    *_with_list("elementwise.find_root", _find_root, None),
+    *_with_list("elementwise.find_minimum", _find_minimum, None),
+    *_with_list("elementwise.bracket_root elementwise.bracket_minimum", _bracket, None),
     formula("optimize.nnls", _nnls, "A b", neutral="maxiter atol"),
     formula(
         "optimize.isotonic_regression",
