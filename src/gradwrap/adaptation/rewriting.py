@@ -366,6 +366,7 @@ class Rewriting:
         self._namespace = namespace
         self._what: Rewritten = what
         self._needing: dict[CodeType, None] = {}
+        self._of_whole_source: set[CodeType] = set()
         self.found: dict[CodeType, CodeType] = {}
 
     def needs(self, code: CodeType) -> bool:
@@ -383,19 +384,25 @@ class Rewriting:
             return _needs(code, self._namespace)
         return _stores(code) or (self._what == CALLS and not CALLING.isdisjoint(kinds_of(code)))
 
+    def write_alone(self, code: CodeType) -> bool:
+        """Write a function that needs new code from its own lines; tell if they are its source."""
+        if code in self.found:
+            return True
+        if code not in self._of_whole_source:
+            lines = linecache.getlines(code.co_filename, self._namespace)
+            alone = _source_of(code, lines, self._namespace)
+            if alone is not None and self.write(alone, [code], code.co_flags & FUTURE):
+                return True
+            self._of_whole_source.add(code)
+        return False
+
     def code_of(self, code: CodeType) -> CodeType | None:
         """Return the new code of a function that needs one, or None if there is none."""
-        if code not in self.found:
+        if not self.write_alone(code):  # by all of the source, for all functions at once
             file = code.co_filename
-            lines = linecache.getlines(file, self._namespace)
-            alone = _source_of(code, lines, self._namespace)
-            is_known = alone is not None and self.write(alone, [code], code.co_flags & FUTURE)
-            if not is_known:  # by all of the source, for all functions at once
-                waiting = [
-                    c for c in self._needing if c.co_filename == file and c not in self.found
-                ]
-                self.found.update(zip(waiting, waiting, strict=True))
-                self.write("".join(lines), waiting)
+            waiting = [c for c in self._needing if c.co_filename == file and c not in self.found]
+            self.found.update(zip(waiting, waiting, strict=True))
+            self.write("".join(linecache.getlines(file, self._namespace)), waiting)
         new = self.found[code]
         return None if new is code else new
 
