@@ -140,6 +140,11 @@ def are_same(left: Any, right: Any) -> bool:
     return real(left) is real(right)
 
 
+def truth(value: Any) -> Any:
+    """Return what a `__bool__` returns, as a truth of Python if it is a variable."""
+    return bool(value) if isinstance(value, AnyWrapper) else value
+
+
 def join(values: Any) -> Any:
     """Join a list that holds variables to one array; return other values unchanged.
 
@@ -186,6 +191,7 @@ NAMES: dict[str, Any] = {
     "__gradwrap_join__": join,
     "__gradwrap_same__": are_same,
     "__gradwrap_matching__": matching,
+    "__gradwrap_truth__": truth,
 }
 """The functions that the new code calls, as in `storing`."""
 
@@ -250,6 +256,10 @@ class _Calls(ast.NodeTransformer):
             last_calls.rewrite(node)
         if _first_line(node) in self._caching:
             rounded_keys.rewrite(node)
+        if node.name == "__bool__":
+            for one in ast.walk(node):
+                if isinstance(one, ast.Return) and one.value is not None:
+                    one.value = _call("__gradwrap_truth__", [one.value], [], one.value)
         return self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
@@ -517,6 +527,7 @@ def _needs(code: CodeType, namespace: dict[str, Any]) -> bool:
     names = code.co_names
     return (
         not METHODS.isdisjoint(names)
+        or code.co_name == "__bool__"
         or MATCH_CLASS in kinds_of(code)
         or ("__class__" in names and _reads_class(code))
         or ("super" in names and _names_class(code))
