@@ -238,6 +238,11 @@ def test_an_unknown_attribute_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = x.nothing
     assert not hasattr(x, "__cuda_array_interface__")
+    with pytest.raises(
+        AttributeError, match=r'Fix: x\.detach\(\)\.data has it.*compiled="numerical"'
+    ):
+        _ = x.__array_interface__
+    assert x.detach().data.__array_interface__["shape"] == (3, 4)
     assert getattr(x, "columns", None) is None
 
 
