@@ -278,6 +278,7 @@ def of_numbers_only(x: Any) -> Any:
     return np.where(x[0] > x[1], x[0], x[1] ** 2), x[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["numpy", "c"])
 def test_choices_between_numbers_are_in_loops(engine: Any) -> None:
     made = gw.compile(gw.grad(kinks), engine=engine)

@@ -386,7 +386,7 @@ def test_a_loop_and_its_function_are_one_and_the_same() -> None:
     [
         (sweeps, (X[:16],)),
         pytest.param(products, (M[:12, :12], M[2:, 2:]), marks=LONG),
-        (particles, (X[:10], X[10:20])),
+        pytest.param(particles, (X[:10], X[10:20]), marks=pytest.mark.slow),
         pytest.param(elimination, (M,), marks=pytest.mark.slow),
     ],
     ids=["sweeps", "products", "particles", "elimination"],

@@ -33,6 +33,7 @@ def halves(x: Any, w: Any) -> Any:
     return np.sum((0.5 * x) @ w) + np.sum((-4.0 * x) @ (w * w))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "dtype", "engine"),
     crossed([squares, through_views, twice, halves], [np.float64, np.float32], ["numpy", "c"]),

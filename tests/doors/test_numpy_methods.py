@@ -187,6 +187,15 @@ def test_view_of_another_dtype_is_refused() -> None:
         gw.grad(lambda x: np.sum(x.view(np.int64)))(A)
 
 
+def test_views_as_complex_or_real_numbers_say_what_gives_their_values() -> None:
+    pairs = np.arange(6.0)
+    with pytest.raises(TrackedValueError, match=r"x\.view\(complex128\).*x\[\.\.\., ::2\] \+ 1j"):
+        gw.grad(lambda x: np.abs(x.view(complex)[0]))(pairs)
+    np.testing.assert_array_equal(pairs[..., ::2] + 1j * pairs[..., 1::2], pairs.view(complex))
+    with pytest.raises(TrackedValueError, match=r"np\.stack\(\[x\.real, x\.imag\], axis=-1\)"):
+        gw.grad(lambda x: np.sum((x * 1j).view(float)))(pairs)
+
+
 def test_view_of_another_dtype_of_a_constant_is_numpys() -> None:
     np.testing.assert_array_equal(gw.wrap(A).view(np.int64), A.view(np.int64))
 
@@ -229,6 +238,11 @@ def test_an_unknown_attribute_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = x.nothing
     assert not hasattr(x, "__cuda_array_interface__")
+    with pytest.raises(
+        AttributeError, match=r'Fix: x\.detach\(\)\.data has it.*compiled="numerical"'
+    ):
+        _ = x.__array_interface__
+    assert x.detach().data.__array_interface__["shape"] == (3, 4)
     assert getattr(x, "columns", None) is None
 
 

@@ -68,6 +68,7 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_gradient_takes_a_tenth_more_memory_than_by_hand(name: str) -> None:
     own, by_hand = peaks(*PROGRAMS[name])

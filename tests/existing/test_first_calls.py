@@ -17,7 +17,8 @@ import pytest
 import gradwrap as gw
 from gradwrap.adaptation import modules
 from gradwrap.adaptation.later import Later, written
-from gradwrap.adaptation.rewriting import Rewriting
+from gradwrap.adaptation.places import rewritings
+from gradwrap.adaptation.rewriting import CALLS, Rewriting
 from gradwrap.core.observing.caches import caches_in
 from gradwrap.errors import TrackedValueError
 from packages import written as package_of
@@ -396,3 +397,26 @@ def test_the_code_that_one_thread_has_made_is_that_of_all(package: Any) -> None:
     assert later.content is later.stub
     later.content = old
     assert package.table.__code__ is old
+
+
+def test_the_whole_source_is_read_once_for_all_functions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of code that its own lines do not give, such as that of pytest's asserts."""
+    source = "".join(f"def f{n}(x):\n    x[{n}] = 2 * x[0]\n    return x\n" for n in range(5))
+    module = package_of(tmp_path, source)
+    file = tmp_path / f"{module.__name__}.py"
+    changed = file.read_text().replace("2 *", "3 *")
+    file.write_text(changed)
+    linecache.checkcache()
+    read: list[str] = []
+    write = Rewriting.write
+
+    def counted(self: Rewriting, text: str, *args: Any) -> bool:
+        read.append(text)
+        return write(self, text, *args)
+
+    monkeypatch.setattr(Rewriting, "write", counted)
+    assert rewritings(vars(module), [], CALLS) == []
+    assert read.count(changed) == 1
+    assert len(read) == 1 + 5

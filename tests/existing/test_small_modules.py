@@ -139,3 +139,59 @@ def test_numbers_of_a_subclass_of_float_need_no_adapting() -> None:
         pass
 
     assert np.allclose(gw.grad(lambda x: np.sum(x**2 / Length(4.0)))(X), X / 2)
+
+
+SUBCLASS = """
+    class Points(np.ndarray):
+        def __new__(cls, values):
+            return np.asarray(values).view(cls)
+
+        def sum(self, *args, **options):  # of the distances from the middle
+            return np.linalg.norm(np.asarray(self) - np.asarray(self).mean(axis=0))
+
+        def different(self):
+            return Points(np.unique(self, axis=0))
+
+    def of_unique(x):
+        points = Points([[x[0], x[1]], [x[2], x[3]], [x[0], x[1]]]).different()
+        assert points.shape == (2, 2) and type(points).__name__ == "Points"
+        return np.asarray(points).prod() + np.asarray(points)[0, 1]
+
+    def of_a_method(x):
+        return np.sum(Points([[x[0], x[1]], [x[2], x[3]]]))
+
+    def of_another_function(x):
+        return np.max(Points([[x[0], x[1]], [x[2], x[3]]])) ** 2
+"""
+
+
+@pytest.mark.parametrize("name", functions(SUBCLASS))
+def test_a_function_calls_those_methods_of_a_subclass_that_numpys_code_names(
+    name: str, tmp_path: Path
+) -> None:
+    """NumPy's code of `unique` looks at the memory; it calls no method that the subclass has."""
+    check(getattr(written(tmp_path, SUBCLASS), name))
+
+
+TRUTHS = """
+    class Level:
+        def __init__(self, height):
+            self.height = height
+
+        def __bool__(self):
+            if self.height is None:
+                return False
+            return self.height > 0.6 and self.height != 2.0
+
+    def of_floats(x):
+        levels = [Level(one) for one in x.tolist()] + [Level(None)]
+        return sum(one.height ** 2 for one in levels if one)
+
+    def of_one(x):
+        return x[0] * float(x[1]) if Level(float(x[1])) and not Level(float(x[2])) else x[3]
+"""
+
+
+@pytest.mark.parametrize("name", functions(TRUTHS))
+def test_the_truth_of_an_object_may_be_a_comparison(name: str, tmp_path: Path) -> None:
+    check(getattr(written(tmp_path, TRUTHS), name))

@@ -38,6 +38,10 @@ OF_ROOTS = """
     def by_take(x):
         return np.take(np.sqrt(x), [0, 2, 3]).sum()
 
+    def by_size(x):
+        roots = np.sqrt(x)
+        return np.max(roots) + np.sort(roots)[1:3].sum()
+
     def by_put(x):
         roots = np.sqrt(x)
         np.put(roots, [1], 0.0)

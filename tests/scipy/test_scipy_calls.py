@@ -69,6 +69,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, where: Any, name: str) -> list[str]
 FORMULAS: Any = [row for row in all_rows() if is_a(row.kind, Formula) and row.path in SAMPLES]
 
 
+@pytest.mark.slow
 def test_no_formula_and_no_array_api_path_runs_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     for row in FORMULAS:
         kind: Any = row.kind

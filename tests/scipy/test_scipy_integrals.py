@@ -41,7 +41,10 @@ def test_decay_is_differentiated_by_every_method(method: str) -> None:
 
 @pytest.mark.parametrize(
     ("method", "span"),
-    crossed(["RK45", "DOP853", "Radau", "LSODA"], [(0.0, 2.0), (2.0, 0.0)]),
+    crossed(
+        ["RK45", "DOP853", *(pytest.param(m, marks=pytest.mark.slow) for m in ("Radau", "LSODA"))],
+        [(0.0, 2.0), (2.0, 0.0)],
+    ),
 )
 def test_dense_output_is_differentiated_at_any_time(method: str, span: tuple[float, float]) -> None:
     def states(x: Any, times: Any, module: Any = new) -> Any:
@@ -195,6 +198,7 @@ def test_boundary_value_problem_is_differentiated_in_what_it_closes_over() -> No
     np.testing.assert_allclose(of_height, np.sin(1.3 * at) / np.sin(1.3), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_eigenvalue_of_a_boundary_value_problem_moves_with_the_length() -> None:
     def eigenvalue(length: Any) -> Any:
         x = np.linspace(0, 1, 11)

@@ -44,6 +44,7 @@ CASES: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_points_in_a_tuple_are_read_as_scipy_reads_them(name: str) -> None:
     """There are as many points as axes, so that a wrong reading has the right shape."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from samples import SAMPLES
 from scipy_samples import Random
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
 
     from scipy_samples import Sample
 
@@ -36,12 +37,17 @@ SLOW = {
 """Rows whose second derivatives by differences take more than a second."""
 
 
-def samples(slow: Collection[str] = ()) -> list[Any]:
+def is_slow(row: Row) -> bool:
+    """Tell if the README's sample leaves out a row: one in three has its derivatives there."""
+    return row.path in SLOW or zlib.crc32(row.path.encode()) % 3 > 0
+
+
+def samples(*, few: bool = False) -> list[Any]:
     return [
         pytest.param(
             *(row, sample),
             id=f"{row.path}-{index}",
-            marks=[pytest.mark.slow] if row.path in slow else [],
+            marks=[pytest.mark.slow] if few and is_slow(row) else [],
         )
         for row in ROWS
         if row.path in SAMPLES
@@ -77,7 +83,7 @@ def function_of(row: Row, sample: Sample) -> Callable[..., list[Any]]:
 # SciPy's tolerance is not for single precision, in which the rules are tried as well
 @pytest.mark.filterwarnings("ignore:logm result may be inaccurate:RuntimeWarning")
 @pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")  # in lsmr
-@pytest.mark.parametrize(("row", "sample"), samples(SLOW))
+@pytest.mark.parametrize(("row", "sample"), samples(few=True))
 def test_derivative_is_that_of_differences(row: Row, sample: Sample) -> None:
     gw.testing.check_rule(
         function_of(row, sample),

@@ -208,11 +208,16 @@ def rewritings(namespace: Namespace, before: list[Change], what: Rewritten) -> l
             known[id(place.holder)] = place, old
     found: list[Change] = []
     written: dict[int, Rewriting] = {}
+    needing: list[tuple[Rewriting, Place, CodeType]] = []
     for function in search.functions:
         names = function.__globals__
         codes = written.setdefault(id(names), Rewriting(names, what))
         place, old = known.get(id(function), (Place(function, "__code__"), function.__code__))
-        new = codes.code_of(old) if codes.needs(old) else None
+        if codes.needs(old):
+            codes.write_alone(old)
+            needing.append((codes, place, old))
+    for codes, place, old in needing:  # once it is known which need all of the source
+        new = codes.code_of(old)
         if new is not None:
             note_new_code(new, old)
             found.append(Change(place, place.read(), new))

@@ -140,6 +140,11 @@ def are_same(left: Any, right: Any) -> bool:
     return real(left) is real(right)
 
 
+def truth(value: Any) -> Any:
+    """Return what a `__bool__` returns, as a truth of Python if it is a variable."""
+    return bool(value) if isinstance(value, AnyWrapper) else value
+
+
 def join(values: Any) -> Any:
     """Join a list that holds variables to one array; return other values unchanged.
 
@@ -186,6 +191,7 @@ NAMES: dict[str, Any] = {
     "__gradwrap_join__": join,
     "__gradwrap_same__": are_same,
     "__gradwrap_matching__": matching,
+    "__gradwrap_truth__": truth,
 }
 """The functions that the new code calls, as in `storing`."""
 
@@ -250,6 +256,10 @@ class _Calls(ast.NodeTransformer):
             last_calls.rewrite(node)
         if _first_line(node) in self._caching:
             rounded_keys.rewrite(node)
+        if node.name == "__bool__":
+            for one in ast.walk(node):
+                if isinstance(one, ast.Return) and one.value is not None:
+                    one.value = _call("__gradwrap_truth__", [one.value], [], one.value)
         return self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
@@ -356,6 +366,7 @@ class Rewriting:
         self._namespace = namespace
         self._what: Rewritten = what
         self._needing: dict[CodeType, None] = {}
+        self._of_whole_source: set[CodeType] = set()
         self.found: dict[CodeType, CodeType] = {}
 
     def needs(self, code: CodeType) -> bool:
@@ -373,19 +384,25 @@ class Rewriting:
             return _needs(code, self._namespace)
         return _stores(code) or (self._what == CALLS and not CALLING.isdisjoint(kinds_of(code)))
 
+    def write_alone(self, code: CodeType) -> bool:
+        """Write a function that needs new code from its own lines; tell if they are its source."""
+        if code in self.found:
+            return True
+        if code not in self._of_whole_source:
+            lines = linecache.getlines(code.co_filename, self._namespace)
+            alone = _source_of(code, lines, self._namespace)
+            if alone is not None and self.write(alone, [code], code.co_flags & FUTURE):
+                return True
+            self._of_whole_source.add(code)
+        return False
+
     def code_of(self, code: CodeType) -> CodeType | None:
         """Return the new code of a function that needs one, or None if there is none."""
-        if code not in self.found:
+        if not self.write_alone(code):  # by all of the source, for all functions at once
             file = code.co_filename
-            lines = linecache.getlines(file, self._namespace)
-            alone = _source_of(code, lines, self._namespace)
-            is_known = alone is not None and self.write(alone, [code], code.co_flags & FUTURE)
-            if not is_known:  # by all of the source, for all functions at once
-                waiting = [
-                    c for c in self._needing if c.co_filename == file and c not in self.found
-                ]
-                self.found.update(zip(waiting, waiting, strict=True))
-                self.write("".join(lines), waiting)
+            waiting = [c for c in self._needing if c.co_filename == file and c not in self.found]
+            self.found.update(zip(waiting, waiting, strict=True))
+            self.write("".join(linecache.getlines(file, self._namespace)), waiting)
         new = self.found[code]
         return None if new is code else new
 
@@ -510,6 +527,7 @@ def _needs(code: CodeType, namespace: dict[str, Any]) -> bool:
     names = code.co_names
     return (
         not METHODS.isdisjoint(names)
+        or code.co_name == "__bool__"
         or MATCH_CLASS in kinds_of(code)
         or ("__class__" in names and _reads_class(code))
         or ("super" in names and _names_class(code))

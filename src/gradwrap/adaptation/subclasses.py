@@ -12,7 +12,7 @@ from __future__ import annotations
 import abc
 import functools
 import sys
-from types import CellType, FunctionType
+from types import CellType, CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -103,8 +103,8 @@ class HeldArray(Held):
 
     __array_priority__: float = 0.0
     _stands_for = NDARRAY
-    _has_own_methods = False
-    """The subclass has methods of its own in the place of the array's."""
+    _own_methods: frozenset[str] = frozenset()
+    """The methods that the subclass has in the place of the array's."""
 
     def __pow__(self, exponent: Any, modulo: None = None) -> Any:
         return np.power(self, exponent)
@@ -130,7 +130,8 @@ class HeldArray(Held):
         return _wrapped(first, found, context)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
-        code = code_of(function) if self._has_own_methods else None
+        is_calling = self._own_methods and not self._own_methods.isdisjoint(_names_in(function))
+        code = code_of(function) if is_calling else None
         if code is not None:
             return code(*args, **options)
         return self._of_values(function, types, args, options)
@@ -181,6 +182,24 @@ class HeldArray(Held):
 
 shadows: list[Callable[[FunctionType], Any]] = []
 """Copies a function of NumPy's so that it runs on variables: `stand_ins` enters it here."""
+
+
+@functools.cache
+def _names_in(function: Any) -> set[str]:
+    """Return the names and texts in NumPy's code of a function, and in what that calls."""
+    found = {"__getitem__"}  # `a[i]`, which has no name in code
+    seen: list[Any] = [getattr(function, "_implementation", None)]
+    for one in seen:
+        if type_of(one) is not FunctionType or not one.__module__.startswith("numpy"):
+            continue
+        codes = [one.__code__]
+        for code in codes:
+            codes += [part for part in code.co_consts if isinstance(part, CodeType)]
+            found.update(code.co_names, [one for one in code.co_consts if isinstance(one, str)])
+            values = [one.__globals__.get(name) for name in code.co_names]
+            called = [getattr(value, "_implementation", value) for value in values]
+            seen += [value for value in called if callable(value) and value not in seen]
+    return found
 
 
 @functools.cache
@@ -335,8 +354,8 @@ def class_from(kind: type[Any]) -> Any:
         if name not in LEFT_OUT and type_of(value).__name__ != "member_descriptor"
     }
     names["_stands_for"] = kind
-    if any(name in ARRAY_METHODS for name in vars(kind)):
-        names["_has_own_methods"] = True
+    own = (name for base in kind.__mro__ if base not in NDARRAY.__mro__ for name in vars(base))
+    names["_own_methods"] = frozenset(name for name in own if name in ARRAY_METHODS)
     if "__array_function__" in names:
         names["__array_function__"] = _with_their_types(names["__array_function__"])
     bases = tuple(class_from(base) for base in kind.__bases__ if base is not NDArrayOperatorsMixin)

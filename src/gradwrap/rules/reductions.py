@@ -165,6 +165,7 @@ RULES = [
             AXES,
             extremum,
             samples=SAMPLES,
+            selects=True,
             only_real=True,
             convention="shared evenly at a tie; a NaN takes all of it",
             numpy=f"{name} a{name} {name}imum.reduce{EXTREMUM}",

@@ -341,6 +341,7 @@ RULES = [
         _sort,
         jvp=_sort_tangent,
         samples=("x(5)", "x(3, 4), axis=0", "x(3, 4), descending=True"),
+        selects=True,
         only_real=True,
         convention="the stable permutation at ties",
         numpy=f"sort{ORDER}",

@@ -86,6 +86,19 @@ def _sort(
     x[...] = np.sort(x, operator.index(axis), kind, order, stable=stable, **options)
 
 
+MEMORY: dict[str, str] = dict.fromkeys(
+    ("__array_interface__", "__array_struct__"),
+    "x.detach().data has it, which tells where the plain numbers lie, if no gradient is wanted; or "
+    'gradwrap.adapting(f, compiled="numerical") takes the derivative by differences',
+)
+"""What to write for the attributes that show the memory of an array."""
+OTHER_VIEWS: dict[tuple[str, str], str] = {
+    ("f", "c"): "x[..., ::2] + 1j * x[..., 1::2] makes complex numbers of pairs, in a new array",
+    ("c", "f"): "np.stack([x.real, x.imag], axis=-1) gives both parts, in a new array",
+}
+"""By kinds of dtypes: what gives the values of a view of elements of another kind."""
+
+
 def _view(x: Any, dtype: Any = None, type: Any = None) -> Any:
     kind = dtype if type is None else type
     if isinstance(kind, TYPE) and issubclass(kind, np.ndarray):
@@ -93,9 +106,11 @@ def _view(x: Any, dtype: Any = None, type: Any = None) -> Any:
     if dtype is not None and dtype != x.dtype:
         if not is_recorded(x):
             return native(x).view(dtype)
+        wanted = np.dtype(dtype)
+        fix = OTHER_VIEWS.get((x.dtype.kind, wanted.kind), "x.astype(dtype) converts the values")
         raise TrackedValueError(
-            f"x.view({dtype}) would reinterpret the bytes of the elements, which has no "
-            "derivative. Fix: x.astype(dtype) converts the values."
+            f"x.view({wanted}) would reinterpret the bytes of the elements of a tracked array. "
+            f"Fix: {fix}."
         )
     return x if is_scalar(x) else x[...]
 
@@ -254,7 +269,8 @@ def instead(name: str) -> str:
     """Return a sentence on what to write instead of a missing method, or ""."""
     function = None if name.startswith("_") else getattr(np, name, None)
     is_function = callable(function) and not isinstance(function, type)
-    fix = pytorch_methods.INSTEAD.get(name, f"np.{name}(x, ...)" if is_function else "")
+    other = MEMORY.get(name, f"np.{name}(x, ...)" if is_function else "")
+    fix = pytorch_methods.INSTEAD.get(name, other)
     return f". Fix: {fix}." if fix else ""
 
 

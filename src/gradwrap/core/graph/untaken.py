@@ -203,7 +203,7 @@ def all_taken_behind(
     """
     parent, _, _, index = edge
     op = node.op
-    if op.rule is None or not (op.leaves or op.by_element or op.rule.kind.name == "linear"):
+    if op.rule is None or not (op.by_element or op.rule.selects or op.rule.kind.name == "linear"):
         return (None, None)
     if taken is None and op.rule.kind.is_elementwise and not op.leaves:
         return (None, None)
