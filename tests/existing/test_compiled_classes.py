@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import Lars, LogisticRegression
 from sklearn.neighbors import KNeighborsRegressor
+from sklearn.preprocessing import SplineTransformer
 from sklearn.tree import DecisionTreeRegressor
 
 import gradwrap as gw
@@ -65,6 +66,25 @@ def test_models_of_plain_data(make: Callable[[], Any]) -> None:
     f = gw.adapting(predictions)
     for _ in range(2):  # the second call knows what to rewrite
         assert np.allclose(gw.grad(f)(X, make), wanted, rtol=1e-12)
+
+
+def by_lars(p: Any) -> Any:
+    """Go on with what SciPy leaves in an argument that it may overwrite."""
+    return Lars().fit(np.stack([p, p**2, np.sin(9.0 * p)], axis=1), p + 2.0 * p**2).coef_
+
+
+def by_splines(p: Any) -> Any:
+    return SplineTransformer(n_knots=4).fit_transform(p.reshape(-1, 1))
+
+
+@pytest.mark.parametrize("made", [by_lars, by_splines])
+def test_what_is_made_of_plain_data(made: Callable[[Any], Any]) -> None:
+    def f(x: Any) -> Any:
+        found = made(np.linspace(0.01, 0.99, 40))
+        return np.sum(found * np.cos(np.arange(float(found.size))).reshape(found.shape)) * x**2
+
+    value, slope = gw.value_and_grad(gw.adapting(f))(1.5)
+    assert np.allclose([value, slope], [f(1.5), 2.0 * f(1.5) / 1.5], rtol=1e-10)
 
 
 def of_tracked_data(x: Any) -> Any:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+import scipy.linalg
+from sklearn.utils.arrayfuncs import cholesky_delete
 
 import gradwrap as gw
 from gradwrap.scipy.doors import dispatcher
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from gradwrap.scipy.table import Row
     from scipy_samples import Sample
 
+linalg: Any = scipy.linalg
 ROWS = [
     row
     for row in sorted(all_rows(), key=lambda row: row.path)
@@ -171,3 +174,72 @@ def test_option_that_is_more_than_a_permission_is_refused() -> None:
         gw.grad(
             lambda a: np.sum(dispatcher("linalg.qr_multiply")(a, c, "left", overwrite_c=True)[0])
         )(np.ones((4, 2)))
+
+
+# Adapted code, which may rely on what SciPy leaves in its arguments -------------------------------
+
+POINT = np.array([0.5, 1.5, 0.7])
+MATRIX = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 4.0]])
+WEIGHTS = np.array([1.0, 2.0, 3.0])
+MAKERS: dict[str, Callable[[Any], Any]] = {
+    "plain": lambda _: np.random.default_rng(0).uniform(size=3),
+    "constant": lambda _: np.linspace(1.0, 2.0, 3),
+    "tracked": lambda x: x * 2.0,
+    "row": lambda x: np.stack([x, x * x])[1],
+    "column": lambda x: np.stack([x, x * x], axis=1)[:, 1],
+}
+LEAVING: dict[str, Callable[[Any], Any]] = {
+    "solve": lambda b: linalg.solve(MATRIX, b, overwrite_b=True),
+    "solve_triangular": lambda b: linalg.solve_triangular(MATRIX, b, overwrite_b=True),
+    "cho_solve": lambda b: linalg.cho_solve(linalg.cho_factor(MATRIX), b, overwrite_b=True),
+    "dtrtrs": lambda b: linalg.lapack.dtrtrs(MATRIX, b, overwrite_b=1),
+    "dpotrs": lambda b: linalg.lapack.dpotrs(MATRIX, b, overwrite_b=1),
+    "daxpy": lambda b: linalg.blas.daxpy(WEIGHTS, b, a=2.0),
+    "dscal": lambda b: linalg.blas.dscal(3.0, b),
+}
+
+
+@pytest.mark.parametrize("name", LEAVING)
+@pytest.mark.parametrize("made", MAKERS)
+def test_adapted_code_reads_what_scipy_leaves(name: str, made: str) -> None:
+    """An operation has saved the array before; its derivative is that of the old values."""
+
+    def f(x: Any) -> Any:
+        b = MAKERS[made](x)
+        before = np.sum(x * b * WEIGHTS)
+        LEAVING[name](b)
+        return before + np.sum(b * WEIGHTS) * x[1]
+
+    value, slope = gw.value_and_grad(gw.adapting(f))(POINT)
+    assert np.allclose(value, f(POINT), rtol=1e-12)
+    steps = 1e-6 * np.eye(3)
+    wanted = [(f(POINT + step) - f(POINT - step)) / 2e-6 for step in steps]
+    assert np.allclose(slope, wanted, rtol=1e-6, atol=1e-8)
+    forward = [gw.jvp(gw.adapting(f), (POINT,), (step,))[1] for step in np.eye(3)]
+    assert np.allclose(forward, slope, rtol=1e-10)
+
+
+def factor(x: Any) -> Any:
+    a = np.asfortranarray(MATRIX * x[0])
+    linalg.lu_factor(a, overwrite_a=True)
+    return np.sum(a * np.cos(np.arange(9.0)).reshape(3, 3))
+
+
+def test_a_factor_that_is_left_in_the_matrix() -> None:
+    wanted = (factor(POINT * (1.0 + 1e-6)) - factor(POINT * (1.0 - 1e-6))) / 1e-6
+    assert np.allclose(gw.grad(gw.adapting(factor))(POINT), [wanted, 0.0, 0.0], rtol=1e-6)
+
+
+def test_compiled_code_writes_to_an_array_that_an_operation_has_saved() -> None:
+    """The array is made in adapted code, and holds nothing tracked."""
+
+    def f(x: Any) -> Any:
+        whole = np.array(MATRIX)
+        before = np.sum(whole * x[0])
+        cholesky_delete(whole[:3, :3], 0)
+        return before + np.sum(whole) * x[1]
+
+    after = np.array(MATRIX)
+    cholesky_delete(after[:3, :3], 0)
+    wanted = [np.sum(MATRIX), np.sum(after), 0.0]
+    assert np.allclose(gw.grad(gw.adapting(f))(POINT), wanted, rtol=1e-12)

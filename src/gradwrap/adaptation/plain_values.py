@@ -11,6 +11,7 @@ import numpy as np
 
 from gradwrap.core.array.adapted import stands_for_python
 from gradwrap.core.array.python_floats import PythonFloat
+from gradwrap.core.array.writing.loans import lend
 from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, data_of, innermost, is_batch
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, type_of
@@ -72,6 +73,22 @@ def unheld(value: Any) -> Any:
         return value if is_same else type_of(value)(parts)
     if type_of(value) is DICT:
         return {key: unheld(part) for key, part in value.items()}
+    return value
+
+
+def lent(value: Any) -> Any:
+    """Return plain arrays of the memory of untracked variables, also in containers.
+
+    They may be written to.
+    """
+    if isinstance(value, AnyWrapper):
+        return lend(value)
+    if type_of(value) in SEQUENCE:
+        parts = list(map(lent, value))
+        is_same = all(a is b for a, b in zip(parts, value, strict=True))
+        return value if is_same else type_of(value)(parts)
+    if type_of(value) is DICT:
+        return {key: lent(part) for key, part in value.items()}
     return value
 
 

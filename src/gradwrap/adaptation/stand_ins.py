@@ -31,7 +31,7 @@ from gradwrap.adaptation.masked import stand_in_of_masked
 from gradwrap.adaptation.math_names import math_functions
 from gradwrap.adaptation.matrices import matrices
 from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule
-from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of, unheld
+from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of, lent, unheld
 from gradwrap.adaptation.readers import READERS, readers_of, readers_of_numpy
 from gradwrap.adaptation.scipy_helpers import helper
 from gradwrap.adaptation.shadows import shadow, shadowing
@@ -46,7 +46,6 @@ from gradwrap.core.levels.wrapper import (
     innermost,
     is_recorded,
     native,
-    unwrapped_key,
 )
 from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.library.namespace import EXTENSIONS
@@ -498,11 +497,10 @@ def _compiled(function: Any) -> Any:
 def call_plainly(function: Any, args: Any, options: dict[str, Any]) -> Any:
     """Call compiled code with plain arrays in place of variables without tracked values.
 
-    It may call NumPy by the variables of its module, and can use plain arrays alone.
+    It may write to them, call NumPy by the variables of its module, and use plain arrays alone.
     """
-    named = {name: unwrapped_key(value) for name, value in options.items()}
     with differentiating(False):
-        return function(*map(unwrapped_key, args), **named)
+        return function(*lent(args), **lent(options))
 
 
 MISSING: Any = object()

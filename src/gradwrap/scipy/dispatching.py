@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
+from gradwrap.core.array.adapted import adapted_caller
 from gradwrap.core.calls.general import converted
 from gradwrap.core.calls.loop import looped
 from gradwrap.core.levels.levels import is_differentiating
@@ -39,6 +40,7 @@ from gradwrap.scipy.calls import (
     without_permissions,
     wrappers_in,
 )
+from gradwrap.scipy.overwriting import overwrite, permitted
 from gradwrap.scipy.table import Kind, Row, row_of
 from gradwrap.transforms.arguments import wrapped_untracked
 from gradwrap.transforms.custom_calls import is_differentiated
@@ -153,7 +155,7 @@ def _stop_at_recorded(made: Any) -> None:
 
 
 def _watched(value: Any, check: Callable[[Any], None]) -> Any:
-    """Wrap a callback so that each of its results is checked; return other values unchanged."""
+    """Wrap a callback so that its results are checked, and plain; return other values unchanged."""
     if not isinstance(value, FUNCTIONS):
         return value
 
@@ -161,7 +163,7 @@ def _watched(value: Any, check: Callable[[Any], None]) -> Any:
     def called(*args: Any, **kwargs: Any) -> Any:
         made = value(*args, **kwargs)
         check(made)
-        return made
+        return unwrapped_key(made)
 
     return called
 
@@ -236,6 +238,34 @@ class Refused(Constant):
         return guarded if type(row.original) is FunctionType else None
 
 
+def _leaving(row: Row, dispatch: Callable[..., Any], least: int) -> Callable[..., Any]:
+    """Return a dispatcher that leaves in arguments what SciPy does, if adapted code permits it.
+
+    The first option that permits it has the place `least`.
+    """
+    words = frozenset(row.permissions)
+
+    @functools.wraps(dispatch)
+    def leaving(*args: Any, **kwargs: Any) -> Any:
+        out = dispatch(*args, **kwargs)
+        may_overwrite = len(args) > least or not words.isdisjoint(kwargs)
+        if may_overwrite and adapted_caller() is not None:
+            given = row.signature.bind(*args, **kwargs).arguments
+            arrays = permitted(given)
+            if arrays:
+                overwrite(functools.partial(_by_name, row), out, arrays, given)
+        return out
+
+    return leaving
+
+
+def _by_name(row: Row, given: dict[str, Any]) -> Any:
+    """Call SciPy's function with arguments by name."""
+    bound = row.signature.bind_partial()
+    bound.arguments.update({one: given[one] for one in row.signature.parameters if one in given})
+    return scipys(row.path)(*bound.args, **bound.kwargs)
+
+
 def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:
     """Return a dispatcher: the row's rule if an argument holds a variable, else SciPy's code."""
     answer = row.kind.answer
@@ -262,4 +292,4 @@ def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:
                 raise
             return answer(row, given, named)
 
-    return dispatch
+    return dispatch if least is None else _leaving(row, dispatch, least)

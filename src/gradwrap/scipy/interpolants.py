@@ -13,6 +13,7 @@ import numpy as np
 
 from gradwrap.core.levels.modes import called as foreign
 from gradwrap.core.levels.modes import is_traced
+from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.core.values.tree import flatten, unflatten
@@ -307,6 +308,8 @@ def interpolant_class(  # noqa: C901, PLR0913  the parts of one class
             def make(*args: Any, **kwargs: Any) -> Any:
                 if not (holds_variable([args, kwargs]) or holds_tracked([args, kwargs])):
                     return native_maker(*args, **kwargs)
+                if name not in makers and not is_recorded([args, kwargs]):
+                    return native_maker(*plain(args), **plain(kwargs))
                 if name not in makers:
                     raise NoRuleError(
                         f"scipy.{path}.{name} has no derivative. Fix: .detach() the arguments, or "

@@ -1,8 +1,8 @@
 """The usual functions of `scipy.linalg.lapack` and `blas`, with derivatives; `cython_special`.
 
 Each does what SciPy's does, with its parameters and flags, by functions that have rules. SciPy's
-own function runs first: where it fails (`info`), its result is returned. A flag `overwrite_*` is
-ignored, as SciPy may ignore it.
+own function runs first: where it fails (`info`), its result is returned. A flag `overwrite_*`
+counts in adapted code alone: see `overwriting.py`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.core.levels.wrapper import is_recorded, unwrapped_key
+from gradwrap.core.array.adapted import adapted_caller
+from gradwrap.core.array.writing.loans import lend
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import are_plain
 from gradwrap.scipy.dispatching import parameters_of
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.interpolants import refusing
+from gradwrap.scipy.overwriting import forbidding, overwrite, permitted
 from gradwrap.scipy.results import is_float
 from gradwrap.scipy.rules.matrices import from_bands
 from gradwrap.scipy.solving import as_array
@@ -213,6 +216,12 @@ def _taken(x: Any, at: slice, n: Any = None) -> Any:
     return found
 
 
+def _written(x: Any) -> Any:
+    """Return the vector that BLAS writes to: a copy if its elements do not follow each other."""
+    flags = getattr(unwrapped_key(x), "flags", None)
+    return x if flags is None or flags.c_contiguous else np.copy(x)
+
+
 def dot(x: Any, y: Any, x_at: Any, y_at: Any, n: Any = None) -> Any:
     x = _taken(x, x_at, n)
     return np.dot(x, _taken(y, y_at, x.shape[0]))
@@ -223,13 +232,14 @@ def dotc(x: Any, y: Any, x_at: Any, y_at: Any, n: Any = None) -> Any:
 
 
 def axpy(x: Any, y: Any, x_at: Any, y_at: Any, n: Any = None, a: Any = 1.0) -> Any:
-    x = _taken(x, x_at, n)
+    x, y = _taken(x, x_at, n), _written(y)
     part = _taken(y, y_at, x.shape[0])
     part += a * x
     return y
 
 
 def scal(a: Any, x: Any, x_at: Any, n: Any = None) -> Any:
+    x = _written(x)
     part = _taken(x, x_at, n)
     part *= a
     return x
@@ -444,6 +454,8 @@ BLAS: dict[str, Callable[..., Any]] = {
 
 DTYPES = {"s": "float32", "d": "float64", "c": "complex64", "z": "complex128"}
 """The dtypes of the functions by the first letter of their names."""
+ATTRIBUTES = ("typecode", "dtype", "module_name", "prefix", "int_dtype")
+"""What SciPy says of a function that it chooses."""
 BRACKETS = str.maketrans("", "", "[]")
 """The signs of optional parameters in the docstrings of SciPy's functions."""
 
@@ -460,17 +472,24 @@ def _standing_for(original: Any, name: str, function: Any) -> Any:
     def stand_in(*args: Any, **options: Any) -> Any:
         if are_plain(args, options):
             return original(*args, **options)
-        if not is_recorded([args, options]):
-            return original(*map(unwrapped_key, args), **_plain(options))
+        named = _named(name, names, args, options)
+        is_tracked = is_recorded([args, options])
+        out = of_tracked(named) if is_tracked else original(**_lent(forbidding(named)))
+        arrays = {} if adapted_caller() is None else permitted(named)
+        if arrays:
+            overwrite(lambda given: original(**given), out, arrays, named)
+        return out
+
+    def of_tracked(named: dict[str, Any]) -> Any:
         if function is None:
             raise NoRuleError(
                 f"scipy.linalg's {name} has no derivative. Fix: call the function of scipy.linalg "
                 "that does it (solve, solve_banded, cholesky, qr, eigh, ...)."
             )
-        given = _by_name(name, names, args, options)
+        given = named | {f"{vector}_at": _chosen(named, vector) for vector in "xy"}
         asked: Any = None
         if reports or "asked" in wanted:
-            asked = given["asked"] = original(*map(unwrapped_key, args), **_plain(options))
+            asked = given["asked"] = original(**_plain(forbidding(named)))
         words = {key: _cast(value, dtype) for key, value in given.items() if key in wanted}
         if not reports:
             return _numbers(function(**words), dtype)
@@ -482,9 +501,8 @@ def _standing_for(original: Any, name: str, function: Any) -> Any:
         return (*(_or_refusing(name, one, part, given, dtype) for one, part in parts), asked[-1])
 
     stand_in.__name__, stand_in.__doc__ = name, original.__doc__
-    for attribute in ("typecode", "dtype", "module_name", "prefix", "int_dtype"):
-        if hasattr(original, attribute):
-            setattr(stand_in, attribute, getattr(original, attribute))
+    known = {one: getattr(original, one) for one in ATTRIBUTES if hasattr(original, one)}
+    stand_in.__dict__.update(known)
     return stand_in
 
 
@@ -514,14 +532,14 @@ def _numbers(found: Any, dtype: np.dtype[Any]) -> Any:
     return found if found.ndim else found.astype(np.result_type(found.dtype, "float64"))
 
 
-def _by_name(
+def _named(
     name: str, names: tuple[str, ...], args: tuple[Any, ...], options: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the arguments by name, and the slices of vectors."""
+    """Return the arguments by name."""
     given = dict(zip(names, args, strict=False)) | options
     if len(given) < len(args) + len(options) or not given.keys() <= {*names}:
         raise TypeError(f"scipy.linalg's {name} takes {', '.join(names)}, each once.")
-    return given | {f"{vector}_at": _chosen(given, vector) for vector in "xy"}
+    return given
 
 
 def _chosen(given: dict[str, Any], vector: str) -> slice:
@@ -530,6 +548,11 @@ def _chosen(given: dict[str, Any], vector: str) -> slice:
     if step < 1:
         raise NoRuleError("a BLAS function with a negative step has no derivative. Fix: x[::-1].")
     return slice(given.get(f"off{vector}", 0), None, step)
+
+
+def _lent(options: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments with plain arrays of the memory of variables, to which BLAS may write."""
+    return {key: lend(one) if isinstance(one, AnyWrapper) else one for key, one in options.items()}
 
 
 def _plain(options: dict[str, Any]) -> dict[str, Any]:
