@@ -426,7 +426,7 @@ def test_variable_has_no_methods_that_its_array_lacks(tmp_path: Path) -> None:
     np.testing.assert_allclose(gw.grad(gw.adapting(package.f))(x), 2 * x)
 
 
-# Lists beside arrays -------------------------------------------------------------------------------
+# Lists beside arrays ------------------------------------------------------------------------------
 
 TABLE = np.array([1.0, 2.0, 3.0])
 
