@@ -424,3 +424,31 @@ def test_variable_has_no_methods_that_its_array_lacks(tmp_path: Path) -> None:
     x = np.array([1.0, 3.0])
 
     np.testing.assert_allclose(gw.grad(gw.adapting(package.f))(x), 2 * x)
+
+
+# Lists beside arrays ------------------------------------------------------------------------------
+
+TABLE = np.array([1.0, 2.0, 3.0])
+
+
+def beside_a_list(x: Any) -> Any:
+    found = [x[0], x[1] * 2.0, 3.0]
+    return np.sum((TABLE - found) ** 2) + np.sum(found * TABLE)
+
+
+def beside_a_list_that_grows(x: Any) -> Any:
+    found: Any = []
+    for i in range(3):
+        found.append(x[i % 2] ** i)
+    return np.sum(TABLE / found + np.sqrt(TABLE) * found) + TABLE @ found
+
+
+def repeated(x: Any) -> Any:
+    """Repeat and join lists beside an operator that joins one to an array."""
+    found = [x[0], x[1]]
+    return np.sum(TABLE * (found[:1] * 3)) + sum(found + found) + (np.arange(2) - found)[1]
+
+
+@pytest.mark.parametrize("function", [beside_a_list, beside_a_list_that_grows, repeated])
+def test_an_array_from_outside_beside_a_list(function: Callable[[Any], Any]) -> None:
+    check(function)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.adaptation.rewriting import join
+from gradwrap.adaptation.compiled_calls import joined
 from gradwrap.errors import (
     AdaptationError,
     GradwrapError,
@@ -414,8 +414,8 @@ def test_arguments_of_ufuncs_that_are_no_lists_are_not_joined() -> None:
 
 
 def checked_join(x: Any) -> Any:
-    assert join(x) is x
-    assert np.array_equal(join([x[0], x[1]]).detach(), X)
+    assert joined(x) is x
+    assert np.array_equal(joined([x[0], x[1]]).detach(), X)
     return np.sum(x)
 
 

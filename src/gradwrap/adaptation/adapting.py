@@ -369,7 +369,8 @@ class _Runs:
         namespaces = [*_namespaces_of(error), self.own[-1]]
         if self._are_rewritten(namespaces, STORED):
             return True
-        return not isinstance(error, GradwrapError) and self._are_rewritten(namespaces, CALLS)
+        may_help = isinstance(error, TrackedValueError) or not isinstance(error, GradwrapError)
+        return may_help and self._are_rewritten(namespaces, CALLS)
 
     def _are_rewritten(self, namespaces: list[Namespace], what: Rewritten) -> bool:
         found = [one for one in namespaces if rewrite(one, what)]

@@ -1,10 +1,13 @@
-"""Calls of compiled code with arrays that hold no tracked value, rewritten after one has failed.
+"""Calls of compiled code, and operators beside lists, rewritten after one of them has failed.
 
 An array that adapted code makes can hold a tracked value later, and compiled code cannot read it as
 an array of NumPy. The functions in the variables of a compiled module have stand-ins, which give
 them plain arrays. Its classes and their methods cannot be exchanged: `tree.build(x, y)` becomes
 
     plainly(tree.build)(x, y)
+
+An operator of a plain array asks a list beside it for plain numbers. If one of them is tracked,
+`array - found` becomes `operate("sub", array, found)`, which joins the list to an array.
 
 This takes time at every call, so it is not done before it is needed.
 """
@@ -14,23 +17,31 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
+import operator
 import sys
 from importlib.machinery import ExtensionFileLoader
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+import gradwrap.numpy as drop_in
+from gradwrap.adaptation.builtin_names import standing_kind
 from gradwrap.adaptation.plain_values import unheld
 from gradwrap.adaptation.stand_ins import OWN_LIBRARIES, call_plainly, original_of
+from gradwrap.adaptation.storing import SYMBOLS
+from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.modes import is_traced
-from gradwrap.core.levels.wrapper import holds_batch, is_recorded
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch, holds_wrapper, is_recorded
 from gradwrap.core.observing.code import package_of
-from gradwrap.core.values.dynamic import attribute_or_none, type_of
+from gradwrap.core.values.dynamic import SEQUENCE, attribute_or_none, type_of
 from gradwrap.core.values.tree import flatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-PLAINLY = "__gradwrap_plainly__"
+PLAINLY, OPERATE = "__gradwrap_plainly__", "__gradwrap_operate__"
+ours: Any = drop_in
 BUILTINS = frozenset(vars(builtins))
 
 
@@ -92,6 +103,50 @@ class CompiledCalls(ast.NodeTransformer):
         node.func = ast.fix_missing_locations(ast.copy_location(found, function))
         return node
 
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        """Rewrite `a - b` to `operate("sub", a, b)`, if neither is a constant."""
+        self.generic_visit(node)
+        symbol = SYMBOLS.get(type(node.op))
+        is_constant = isinstance(node.left, ast.Constant) or isinstance(node.right, ast.Constant)
+        if symbol is None or is_constant:
+            return node
+        args = [ast.Constant(symbol), node.left, node.right]
+        found = ast.Call(ast.Constant(OPERATE), args, [])
+        return ast.fix_missing_locations(ast.copy_location(found, node))
 
-NAMES: dict[str, Any] = {PLAINLY: plainly}
-"""The function that the new code calls, as in `storing`."""
+
+def joined(values: Any) -> Any:
+    """Join a list that holds variables to one array; return other values unchanged.
+
+    An object whose `__array__` returns a variable is that variable: a ufunc would refuse it.
+    """
+    if isinstance(values, SEQUENCE):
+        return ours.array(values) if holds_wrapper(values) else values
+    if isinstance(values, ARRAYS) or not is_differentiating():
+        return values
+    own = attribute_or_none(type_of(values), "__array__")
+    if own is None or hasattr(values, "__array_ufunc__"):
+        return values
+    found = values.__array__()
+    return found if isinstance(found, AnyWrapper) else values
+
+
+def operate(symbol: str, left: Any, right: Any) -> Any:
+    """Apply an operator; an array joins the list beside it to an array, an integer repeats it."""
+    if symbol == "mul":
+        left, right = (_counted(value) for value in (left, right))
+    if isinstance(left, ARRAYS):
+        right = joined(right)
+    elif isinstance(right, ARRAYS):
+        left = joined(left)
+    return getattr(operator, symbol)(left, right)
+
+
+def _counted(value: Any) -> Any:
+    """Return an integer of NumPy's, tracked or not, as one of Python's, which repeats a list."""
+    return operator.index(value) if issubclass(standing_kind(value), np.integer) else value
+
+
+ARRAYS = (np.ndarray, np.generic, AnyWrapper)
+NAMES: dict[str, Any] = {PLAINLY: plainly, OPERATE: operate}
+"""The functions that the new code calls, as in `storing`."""

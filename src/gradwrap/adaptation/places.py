@@ -56,6 +56,7 @@ HOLDING: dict[type[Any], tuple[str, ...]] = {
     np.vectorize: ("pyfunc",),
 }
 """Objects that hold functions, and their attributes that do."""
+OURS = package_of(__name__)
 DEPTH = 3
 """So deep are dictionaries and lists looked into."""
 CONSTANTS = frozenset({int, float, complex, bool, str, bytes, type(None), np.ndarray, np.float64})
@@ -331,6 +332,8 @@ class _Search:
     def _is_of(self, module: str) -> bool:
         is_given = isinstance(self._namespace, Given)
         package = package_of(module)
+        if package == OURS:  # the names of a doctest of ours
+            return False
         return not is_never_adapted(package) if is_given else package == self._package
 
     def _in_function(self, function: Any) -> Iterator[Change]:

@@ -14,7 +14,6 @@ import contextlib
 import functools
 import itertools
 import linecache
-import operator
 import re
 import warnings
 from opcode import opmap
@@ -27,7 +26,7 @@ import gradwrap.numpy as drop_in
 from gradwrap.adaptation import caught, last_calls, rounded_keys
 from gradwrap.adaptation.builtin_names import CLASSES, is_instance, real, standing_kind
 from gradwrap.adaptation.compiled_calls import NAMES as COMPILED
-from gradwrap.adaptation.compiled_calls import CompiledCalls
+from gradwrap.adaptation.compiled_calls import OPERATE, CompiledCalls, joined
 from gradwrap.adaptation.plain_values import of_objects
 from gradwrap.adaptation.stand_ins import original_of
 from gradwrap.adaptation.steps import LOAD_GLOBAL, kinds_of, steps_of
@@ -39,9 +38,9 @@ from gradwrap.backends.drop_in import UFUNC_METHODS
 from gradwrap.core.array.adapted import callers_for, shown_as
 from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
+from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.observing.parsing import end_of_block, indent_of, last_line, parsed
-from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, attribute_or_none, type_of
+from gradwrap.core.values.dynamic import TUPLE, attribute_or_none, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -145,50 +144,16 @@ def truth(value: Any) -> Any:
     return bool(value) if isinstance(value, AnyWrapper) else value
 
 
-def join(values: Any) -> Any:
-    """Join a list that holds variables to one array; return other values unchanged.
-
-    An object whose `__array__` returns a variable is that variable: a ufunc would refuse it.
-    """
-    if isinstance(values, SEQUENCE):
-        return ours.array(values) if holds_wrapper(values) else values
-    if isinstance(values, ARRAYS) or not is_differentiating():
-        return values
-    own = attribute_or_none(type_of(values), "__array__")
-    if own is None or hasattr(values, "__array_ufunc__"):
-        return values
-    found = values.__array__()
-    return found if isinstance(found, AnyWrapper) else values
-
-
-def operate(symbol: str, left: Any, right: Any) -> Any:
-    """Apply an operator; an array joins the list beside it to an array, an integer repeats it."""
-    if symbol == "mul":
-        left, right = (_counted(value) for value in (left, right))
-    if isinstance(left, ARRAYS):
-        right = join(right)
-    elif isinstance(right, ARRAYS):
-        left = join(left)
-    return getattr(operator, symbol)(left, right)
-
-
-def _counted(value: Any) -> Any:
-    """Return an integer of NumPy's, tracked or not, as one of Python's, which repeats a list."""
-    return operator.index(value) if issubclass(standing_kind(value), np.integer) else value
-
-
-ARRAYS = (np.ndarray, np.generic, AnyWrapper)
 STANDING: dict[Any, Any] = dict(CLASSES)
 """What stands for classes: of numbers, of generators, `np.poly1d`."""
 
 NAMES: dict[str, Any] = {
-    "__gradwrap_operate__": operate,
     "__gradwrap_call__": call_method,
     "__gradwrap_class__": class_of,
     "__gradwrap_new__": new_array,
     "__gradwrap_unbound__": call_unbound,
     "__gradwrap_super__": super_of,
-    "__gradwrap_join__": join,
+    "__gradwrap_join__": joined,
     "__gradwrap_same__": are_same,
     "__gradwrap_matching__": matching,
     "__gradwrap_truth__": truth,
@@ -288,7 +253,7 @@ class _Calls(ast.NodeTransformer):
         if symbol is None or not isinstance(node.left, ast.List) ^ isinstance(node.right, ast.List):
             return node
         args = [ast.Constant(symbol), node.left, node.right]
-        return _call("__gradwrap_operate__", args, [], node)
+        return _call(OPERATE, args, [], node)
 
     def _is_ufunc(self, function: ast.expr) -> bool:
         """Tell if an expression names a NumPy ufunc or a method of a ufunc."""
@@ -314,9 +279,9 @@ UFUNCS = frozenset(name for name, value in vars(np).items() if isinstance(value,
 BUILD_LIST, BINARY_OP, INPLACE = opmap["BUILD_LIST"], opmap["BINARY_OP"], 13
 """Codes of instructions, and the least argument of `BINARY_OP` for an operator like `+=`."""
 CALLING = frozenset(
-    opmap[name] for name in ("CALL", "CALL_KW", "CALL_FUNCTION_EX") if name in opmap
+    opmap[name] for name in ("BINARY_OP", "CALL", "CALL_KW", "CALL_FUNCTION_EX") if name in opmap
 )
-"""What calls."""
+"""What calls functions or operators."""
 WITHOUT_ARGUMENTS = frozenset((opmap[name], 0) for name in ("PRECALL", "CALL") if name in opmap)
 STORES = frozenset(opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name in opmap)
 LEFT_OUT = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.Expr)
