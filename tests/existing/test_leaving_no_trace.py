@@ -6,7 +6,7 @@ import cProfile
 import importlib
 import sys
 import tracemalloc
-from types import ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
@@ -275,3 +275,18 @@ def test_a_module_of_two_names_is_restored_once(
     for _ in range(4):
         assert np.allclose(slope(X), w + 2 * w * X)
         assert vars(package) == before
+
+
+def test_names_of_gradwrap_in_generated_code_are_left_as_they_are() -> None:
+    """A doctest of a module of ours has a copy of its names."""
+    own = importlib.import_module("gradwrap.core.values.dynamic")
+    space = {**vars(own), "codes": []}
+    lines = "def f(x):\n    codes.append(attribute_or_none.__code__)\n    return x[0] ** 2\n"
+    (code,) = [
+        one for one in compile(lines, "<text>", "exec").co_consts if isinstance(one, CodeType)
+    ]
+    f: Any = FunctionType(code, space)
+    before = own.attribute_or_none.__code__
+    assert np.array_equal(gw.grad(gw.adapting(f))(np.array([3.0, 1.0])), [6.0, 0.0])
+    assert space["codes"] == [before] * len(space["codes"])
+    assert space["codes"]

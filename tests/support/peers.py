@@ -66,9 +66,13 @@ EITHER: dict[str, Function] = {
     "cofactors": lambda xp, x: (
         xp.linalg.det(x)[..., None, None] * xp.matrix_transpose(xp.linalg.inv(x))
     ),
+    "complex_from_pairs": lambda xp, x: x[..., ::2] + 1j * x[..., 1::2],
     "einsum": lambda xp, operands, subscripts: xp.einsum(subscripts, *operands),
     "getitem": lambda xp, x, key: x[key],
     "least_squares": lambda xp, a, b, rtol: xp.linalg.pinv(a) @ b,
+    "pairs_from_complex": lambda xp, x: xp.reshape(
+        xp.stack([xp.real(x), xp.imag(x)], axis=-1), (*x.shape[:-1], -1)
+    ),
     "sliding_window_view": _windows,
     "with_imag": lambda xp, x, value: xp.real(x) + 1j * xp.real(value),
     "with_real": lambda xp, x, value: xp.real(value) + 1j * xp.imag(x),

@@ -497,10 +497,15 @@ def _compiled(function: Any) -> Any:
 def call_plainly(function: Any, args: Any, options: dict[str, Any]) -> Any:
     """Call compiled code with plain arrays in place of variables without tracked values.
 
-    It may write to them, call NumPy by the variables of its module, and use plain arrays alone.
+    It may write to them, call NumPy by the variables of its module, and use plain arrays alone. The
+    functions that it calls back may hold tracked values.
     """
+    given, named = lent(args), lent(options)
+    values = (*given, *named.values())
+    if any(callable(one) and not isinstance(one, type) for one in values):
+        return function(*given, **named)
     with differentiating(False):
-        return function(*lent(args), **lent(options))
+        return function(*given, **named)
 
 
 MISSING: Any = object()

@@ -89,6 +89,21 @@ def _roll(xp: Any, g: Any, shift: Any, axis: Any) -> Any:
     return xp.roll(g, back, axis=axis)
 
 
+def _complex_from_pairs(xp: Any, x: Any) -> Any:
+    """Return complex numbers of pairs along the last axis: a view, if the library has such ones."""
+    if hasattr(x, "view"):
+        return x.view(xp.result_type(x.dtype, xp.complex64))
+    return x[..., ::2] + 1j * x[..., 1::2]
+
+
+def _pairs_from_complex(xp: Any, x: Any) -> Any:
+    """Return the real and imaginary parts in turns along the last axis: a view, as above."""
+    if hasattr(x, "view"):
+        return x.view(xp.real(x).dtype)
+    both = xp.stack([xp.real(x), xp.imag(x)], axis=-1)
+    return xp.reshape(both, (*x.shape[:-1], -1))
+
+
 RESHAPE = "(a, /, shape=None, order='C', *, newshape=None, copy=None) -> a, sizes(shape), copy=copy"
 RULES = [
     linear(
@@ -116,6 +131,28 @@ RULES = [
         views=PERMUTATION,
         samples=("x(2, 3)", "x(2, 3, 4)"),
         numpy=("matrix_transpose", "linalg.matrix_transpose"),
+        batch="last",
+    ),
+    linear(
+        "complex_from_pairs",
+        "x, /",
+        lambda xp, g: _pairs_from_complex(xp, g),
+        native=_complex_from_pairs,
+        holomorphic=False,
+        only_real=True,
+        views=PERMUTATION,
+        samples=("x(4)", "x(2, 6)"),
+        batch="last",
+    ),
+    linear(
+        "pairs_from_complex",
+        "x, /",
+        lambda xp, g: _complex_from_pairs(xp, g),
+        native=_pairs_from_complex,
+        holomorphic=False,
+        only_complex=True,
+        views=PERMUTATION,
+        samples=("x(2)", "x(2, 3)"),
         batch="last",
     ),
     linear(

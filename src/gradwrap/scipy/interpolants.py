@@ -306,9 +306,10 @@ def interpolant_class(  # noqa: C901, PLR0913  the parts of one class
 
         def maker(name: str, native_maker: Any) -> Any:
             def make(*args: Any, **kwargs: Any) -> Any:
-                if not (holds_variable([args, kwargs]) or holds_tracked([args, kwargs])):
+                holds = holds_tracked([args, kwargs])  # in objects
+                if not (holds or holds_variable([args, kwargs])):
                     return native_maker(*args, **kwargs)
-                if name not in makers and not is_recorded([args, kwargs]):
+                if name not in makers and not (holds or is_recorded([args, kwargs])):
                     return native_maker(*plain(args), **plain(kwargs))
                 if name not in makers:
                     raise NoRuleError(

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.core.levels.wrapper import AnyWrapper, native
+from gradwrap.core.levels.memory import one_array
+from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.tree import flatten, map_leaves
 
@@ -58,8 +59,9 @@ def overwrite(
 
 def _copied(leaf: Any) -> Any:
     """Return a copy of a plain array, or of that in a variable, in the same order of memory."""
-    data = native(leaf) if isinstance(leaf, AnyWrapper) else leaf
-    if isinstance(leaf, AnyWrapper):
+    data = leaf
+    if isinstance(leaf, AnyWrapper):  # of a batch, the first example
+        data = one_array(leaf)
         data = backend_of(data).concrete(data)
     if not isinstance(data, np.ndarray):
         return data

@@ -92,11 +92,6 @@ MEMORY: dict[str, str] = dict.fromkeys(
     'gradwrap.adapting(f, compiled="numerical") takes the derivative by differences',
 )
 """What to write for the attributes that show the memory of an array."""
-OTHER_VIEWS: dict[tuple[str, str], str] = {
-    ("f", "c"): "x[..., ::2] + 1j * x[..., 1::2] makes complex numbers of pairs, in a new array",
-    ("c", "f"): "np.stack([x.real, x.imag], axis=-1) gives both parts, in a new array",
-}
-"""By kinds of dtypes: what gives the values of a view of elements of another kind."""
 
 
 def _view(x: Any, dtype: Any = None, type: Any = None) -> Any:
@@ -107,10 +102,13 @@ def _view(x: Any, dtype: Any = None, type: Any = None) -> Any:
         if not is_recorded(x):
             return native(x).view(dtype)
         wanted = np.dtype(dtype)
-        fix = OTHER_VIEWS.get((x.dtype.kind, wanted.kind), "x.astype(dtype) converts the values")
+        if wanted.kind == "c" and np.finfo(wanted).dtype == x.dtype:
+            return x._namespace.complex_from_pairs(x)
+        if x.dtype.kind == "c" and np.finfo(x.dtype).dtype == wanted:
+            return x._namespace.pairs_from_complex(x)
         raise TrackedValueError(
             f"x.view({wanted}) would reinterpret the bytes of the elements of a tracked array. "
-            f"Fix: {fix}."
+            "Fix: x.astype(dtype) converts the values."
         )
     return x if is_scalar(x) else x[...]
 
