@@ -210,7 +210,7 @@ STEPPING = """
         stepper.set_integrator("vode", rtol=1e-10, atol=1e-13, **options)
         stepper.set_initial_value([1.0, 0.0, 0.0]).set_f_params(0.04 * x[0])
         stepper.set_jac_params(0.04 * x[0])
-        return stepper.integrate(2.0 * x[1])[2]
+        return stepper.integrate(5.0 * x[1])[2]
 """
 
 
