@@ -189,16 +189,17 @@ def test_view_of_another_dtype_is_refused() -> None:
 
 def pairs(x: Any) -> Any:
     """Write through a view of pairs as complex numbers, and read what was written."""
-    y = x * 1.0
-    z = y.view(complex)
+    y: Any = x * 1.0
+    z: Any = y.view(complex)
     z[0] = z[1] * 2.0
     y[3] = y[2] * y[5]
-    return np.sum(y * np.arange(6.0)) + np.sum(np.real(z * z))
+    square: Any = z * z
+    return np.sum(y * np.arange(6.0)) + np.sum(square.real)
 
 
 def parts(x: Any) -> Any:
-    z = x * (1.0 + 2.0j)
-    r = z.view(float)
+    z: Any = x * (1.0 + 2.0j)
+    r: Any = z.view(float)
     r[1] = r[0] * r[3]
     return np.sum(r * r) + np.sum(np.abs(z) ** 3)
 
