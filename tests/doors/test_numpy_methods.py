@@ -204,7 +204,14 @@ def parts(x: Any) -> Any:
     return np.sum(r * r) + np.sum(np.abs(z) ** 3)
 
 
-@pytest.mark.parametrize("function", [pairs, parts])
+def turned(x: Any) -> Any:
+    """Give the views cotangents that do not follow each other in memory."""
+    z: Any = x.reshape(3, 2).view(complex)
+    r: Any = (x.reshape(2, 3) * (1.0 + 2.0j)).view(float)
+    return np.sum(np.abs(z.T @ np.array([1.0 + 2.0j, 0.5, 0.3j]))) + np.sum(r.T * np.arange(2.0))
+
+
+@pytest.mark.parametrize("function", [pairs, parts, turned])
 def test_views_of_pairs_as_complex_numbers_share_their_memory(function: Any) -> None:
     x = np.arange(6.0) + 1.0
     wanted = [(function(x + 1e-6 * e) - function(x - 1e-6 * e)) / 2e-6 for e in np.eye(6)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -354,6 +354,59 @@ def test_dictionaries_by_points_keep_no_derivatives_back(make: Any, is_forward: 
         assert len(FOUND) > 3
         for key, value in [*FOUND.items()][1:]:  # SciPy writes to the first array that it gets
             assert np.allclose(gw.stop_gradient(value), np.array(key) ** 3 - p, atol=1e-8)
+
+
+class Rounded:
+    """A cube less a parameter, kept by rounded numbers."""
+
+    def __init__(self, p: Any) -> None:
+        self.p = p
+        self.found: dict[float, Any] = {}
+
+    def __call__(self, v: Any) -> Any:
+        key = round(float(v), 12)
+        if key not in self.found:
+            self.found[key] = v**3 - self.p
+        return self.found[key]
+
+
+@pytest.mark.parametrize("find", ["brentq", "newton"])
+def test_adapted_code_that_keeps_results_by_rounded_numbers(find: str) -> None:
+    """The output depends on the parameter by another way, too."""
+    start = (0.1, 3.0) if find == "brentq" else (1.0,)
+
+    def f(p: Any) -> Any:
+        return getattr(optimize, find)(Rounded(p), *start) + p * p
+
+    wanted = 1.0 / (3.0 * 0.7 ** (2 / 3)) + 1.4
+    assert np.allclose(gw.grad(gw.adapting(f))(0.7), wanted, rtol=1e-9)
+    assert np.allclose(gw.jvp(gw.adapting(f), (0.7,), (1.0,))[1], wanted, rtol=1e-9)
+
+
+def test_an_adapted_dictionary_of_a_module_is_put_back() -> None:
+    def f(p: Any) -> Any:
+        return np.sum(optimize.root(in_module(p), [0.7, 0.9], tol=1e-12).x)
+
+    FOUND.clear()
+    p = np.array([0.6, 0.8])
+    assert np.allclose(gw.grad(gw.adapting(f))(p), 1.0 / (3.0 * p ** (2 / 3)), rtol=1e-6)
+
+
+class Both(NamedTuple):
+    """A value and a gradient."""
+
+    value: Any
+    slope: Any
+
+
+def test_a_callback_may_return_a_named_tuple() -> None:
+    def f(x: Any) -> Any:
+        def cost(v: Any) -> Both:
+            return Both(np.sum((v - 2.0) ** 2), 2.0 * (v - 2.0))
+
+        return optimize.minimize(cost, [0.5], jac=True).x[0] * x
+
+    assert np.allclose(gw.grad(gw.adapting(f))(0.7), 2.0, rtol=1e-6)
 
 
 def test_a_cache_of_the_standard_library_keeps_no_derivatives_back() -> None:

@@ -51,8 +51,11 @@ class Kept:
             return
         new = [value for key, value in now.items() if self.before.get(key, ABSENT) is not value]
         if new and is_recorded(flatten(new)[0]):
-            for key in now.keys() - self.before.keys():
-                del self.holder[key]
+            if self.names is None:  # a key may hold a variable, and have another hash by now
+                self.holder.clear()
+            else:
+                for name in now.keys() - self.before.keys():
+                    del self.holder[name]
             self.holder.update(self.before)
 
 

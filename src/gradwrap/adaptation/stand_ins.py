@@ -472,7 +472,7 @@ def _compiled(function: Any) -> Any:
     @functools.wraps(function)
     def stand_in(*args: Any, **options: Any) -> Any:
         if are_plain(args, options):
-            return call_plainly(function, args, options)
+            return _call_alone(function, args, options)
         found = _by_source(path, function, args, options)
         if found is not MISSING:
             return found
@@ -497,15 +497,21 @@ def _compiled(function: Any) -> Any:
 def call_plainly(function: Any, args: Any, options: dict[str, Any]) -> Any:
     """Call compiled code with plain arrays in place of variables without tracked values.
 
-    It may write to them, call NumPy by the variables of its module, and use plain arrays alone. The
-    functions that it calls back may hold tracked values.
+    It may write to them.
     """
-    given, named = lent(args), lent(options)
-    values = (*given, *named.values())
+    return _call_alone(function, lent(args), lent(options))
+
+
+def _call_alone(function: Any, args: Any, options: dict[str, Any]) -> Any:
+    """Call compiled code so that NumPy, by the variables of its module, gives it plain arrays.
+
+    The functions that it calls back may hold tracked values.
+    """
+    values = (*args, *options.values())
     if any(callable(one) and not isinstance(one, type) for one in values):
-        return function(*given, **named)
+        return function(*args, **options)
     with differentiating(False):
-        return function(*given, **named)
+        return function(*args, **options)
 
 
 MISSING: Any = object()

@@ -89,6 +89,11 @@ def _roll(xp: Any, g: Any, shift: Any, axis: Any) -> Any:
     return xp.roll(g, back, axis=axis)
 
 
+def _dense(xp: Any, x: Any) -> Any:
+    """Return a copy whose elements follow each other in memory, as views of other dtypes need."""
+    return xp.reshape(xp.concat([xp.reshape(x, (-1,))]), x.shape)
+
+
 def _complex_from_pairs(xp: Any, x: Any) -> Any:
     """Return complex numbers of pairs along the last axis: a view, if the library has such ones."""
     if hasattr(x, "view"):
@@ -136,7 +141,7 @@ RULES = [
     linear(
         "complex_from_pairs",
         "x, /",
-        lambda xp, g: _pairs_from_complex(xp, g),
+        lambda xp, g: _pairs_from_complex(xp, _dense(xp, g)),
         native=_complex_from_pairs,
         holomorphic=False,
         only_real=True,
@@ -147,7 +152,7 @@ RULES = [
     linear(
         "pairs_from_complex",
         "x, /",
-        lambda xp, g: _complex_from_pairs(xp, g),
+        lambda xp, g: _complex_from_pairs(xp, _dense(xp, g)),
         native=_pairs_from_complex,
         holomorphic=False,
         only_complex=True,

@@ -72,9 +72,13 @@ def recomputing(function: Callable[..., Any]) -> Callable[..., Any]:
                 noted.set(before)
             else:
                 break
-        with suppress(Exception), memories.hidden():
-            return function(*args, **kwargs)
-        return function(*args, **kwargs)  # it may need what was hidden
+        if memories.are_any:
+            try:
+                with memories.hidden():
+                    return function(*args, **kwargs)
+            except Exception:  # noqa: BLE001  it may need what was hidden
+                noted.set(before)
+        return function(*args, **kwargs)
 
     called.__wrapped__ = function  # type: ignore[attr-defined]  # SciPy counts its parameters
     return called
@@ -87,17 +91,15 @@ class _Memories:
         found = {id(one): one for one in _reached(function)}.values()
         self._dictionaries = [(one, {*one}) for one in found if isinstance(one, DICT)]
         self._caches = [one for one in found if isinstance(one, CACHE)]
+        self.are_any: bool = bool(self._dictionaries or self._caches)
 
     @contextmanager
     def hidden(self) -> Generator[None]:
         """Hide what was added since then; values that are found anew stay.
 
-        Adapted code has caches of its own for tracked keys.
+        In adapted code, calls with tracked values go past the caches of `functools`.
         """
-        if caches.get() is not None:
-            yield
-            return
-        for cache in self._caches:
+        for cache in self._caches if caches.get() is None else ():
             cache.cache_clear()
         changed: list[tuple[dict[Any, Any], dict[Any, Any]]] = []
         for one, keys in self._dictionaries:

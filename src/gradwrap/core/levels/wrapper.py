@@ -322,7 +322,7 @@ def unwrapped_key(key: Any) -> Any:
     if isinstance(key, AnyWrapper):
         return native(key)
     if isinstance(key, SEQUENCE):
-        return kind([unwrapped_key(part) for part in key])
+        return rebuilt(key, [unwrapped_key(part) for part in key])
     return key
 
 
