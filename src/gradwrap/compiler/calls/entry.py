@@ -137,7 +137,9 @@ class Entry:
         self._began: float = time.perf_counter()
         """The time at which its first call began."""
         self._is_large: bool = False
-        """Whether one run of the function takes too long for a comparison."""
+        """Whether the program was not compared at full size."""
+        self._are_alike: bool | None = None
+        """Whether all turns of its loops do the same, if that was asked."""
         self._extrapolated: Found | None = None
         """The extrapolated program."""
         self.kept_as: str | None = None
@@ -220,7 +222,7 @@ class Entry:
         """Forget the traces and the program."""
         self.program = self.executable = self.tree = None
         self.traces, self.constants, self.precisions, self._orders = [], [], [], []
-        self._extrapolated, self._is_large = None, False
+        self._extrapolated, self._is_large, self._are_alike = None, False, None
 
     # Tracing --------------------------------------------------------------------------------------
 
@@ -332,6 +334,11 @@ class Entry:
 
     def _has_like_turns(self, found: Found) -> bool:
         """Tell if all turns of the loops do the same, and the program is right for some more."""
+        if self._are_alike is None:
+            self._are_alike = self._tells_like_turns(found)
+        return self._are_alike
+
+    def _tells_like_turns(self, found: Found) -> bool:
         from gradwrap.compiler.extrapolating.alike import FARTHER, of_all_turns
         from gradwrap.compiler.extrapolating.points import Budget
         from gradwrap.compiler.extrapolating.proof import at_point, at_unseen
@@ -575,13 +582,15 @@ class Entry:
             notes.append(f"engine {self.target.engine!r}: {error}")
             self.engine = self.library.name
             executable = self.library.engine(found.program)
-        allowed = affordable(time.perf_counter() - self._began)
-        compared = in_full(found, executable.call, mismatch_beyond_movement, allowed)
-        if compared:
-            return compared
-        problem = "" if compared is None else found.family.problem_of_numbers()
-        if problem:
-            return problem
+        compared: str | None = None
+        if not (found.family.is_much_longer and self._has_like_turns(found)):
+            allowed = affordable(time.perf_counter() - self._began)
+            compared = in_full(found, executable.call, mismatch_beyond_movement, allowed)
+            if compared:
+                return compared
+            problem = "" if compared is None else found.family.problem_of_numbers()
+            if problem:
+                return problem
         self._is_large = compared is None
         notes.append(PROOFS["full" if compared is None else "twice"])
         self._extrapolated, self.tree, self.program = found, found.traced.tree, found.program
