@@ -49,6 +49,8 @@ FIRST = 5000
 """The length of a trace from which extrapolation is tried."""
 PADDED = 1 << 32
 """The most bytes of stacks of loops whose turns vary in number, which `memory` does not bound."""
+RARELY = 100_000
+"""The new objects after which garbage is collected during a trace."""
 MOST_BRANCHES = 16
 REMEDY = "Fix: mend the directory that gradwrap.compiler.cache_info() names, or use cache=False"
 PROOFS = {
@@ -449,7 +451,7 @@ class Entry:
         restore = self.surroundings.keep_random()
         try:
             self.target.current.is_traced = True
-            with call.library.current(), noting_code(self._ran):
+            with call.library.current(), noting_code(self._ran), _collecting_rarely():
                 self._extend(call)
             problem = self.surroundings.watch_code(self._ran)
             if problem:
@@ -729,6 +731,17 @@ class Entry:
                 verify(made, "checkpoints", inputs)
         made.threads = self.target.threads
         return made, is_rolled
+
+
+@contextmanager
+def _collecting_rarely() -> Generator[None]:
+    """Let the garbage collector wait for more objects: a trace makes many that stay."""
+    first, *others = gc.get_threshold()
+    gc.set_threshold(max(first, RARELY) if first else 0, *others)
+    try:
+        yield
+    finally:
+        gc.set_threshold(first, *others)
 
 
 @contextmanager
