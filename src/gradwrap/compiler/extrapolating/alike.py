@@ -213,13 +213,14 @@ def _counted(family: Family, point: Sequence[int], other: Watch) -> Any:
                 *(subject.function, leaves, subject.treedef, subject.given),
                 *(family.around(), tape),
             )
-        if watch.sites != other.sites:
-            raise Declined("loops run in the backward pass")
-        return watch.check()
+        counted = watch.check()
     except Exception as why:
         raise Declined(str(why)) from why
     finally:
         sizes.watch = None
+    if watch.sites != other.sites:
+        raise Declined("other loops run with a backward pass")
+    return counted
 
 
 def _check_numbers(family: Family, watches: Sequence[Watch]) -> None:
