@@ -36,6 +36,7 @@ from gradwrap.scipy.numbered_matrices import (
     with_data,
     with_zero,
 )
+from gradwrap.scipy.calls import Holder
 from gradwrap.scipy.solving import as_array, attached, data_of, is_tracer, plain
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ SMALL = 64
 """The most elements of a block that is read without applying the stores."""
 
 
-class TrackedMatrix:
+class TrackedMatrix(Holder):
     """A sparse matrix of tracked elements, whose positions are data.
 
     It has the arithmetic, products, sums and stores of SciPy's matrices. The differentiable
