@@ -23,6 +23,7 @@ from gradwrap.core.observing.callers import current_caller, current_place
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import NoRuleError
+from gradwrap.scipy.calls import Holder
 from gradwrap.scipy.numbered_matrices import (
     BASES,
     BUILDING,
@@ -36,7 +37,6 @@ from gradwrap.scipy.numbered_matrices import (
     with_data,
     with_zero,
 )
-from gradwrap.scipy.calls import Holder
 from gradwrap.scipy.solving import as_array, attached, data_of, is_tracer, plain
 
 if TYPE_CHECKING:
