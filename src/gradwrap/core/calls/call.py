@@ -57,7 +57,8 @@ WORDS_OF_THE_TEXT = """
     annihilated
     batch found aligned moved repeated op xp on_diagonals like_batch batch_of
     look looks kept kept_parts kept_shared saved_part shared exposed Guarded holds_guarded guarding
-    IMMUTABLE by made base remember as_view simple is_simple type int float tuple slice zip len dict next
+    IMMUTABLE by made base remember as_view simple is_simple
+    type int float tuple slice zip len dict next
 """
 WORDS = frozenset(WORDS_OF_THE_TEXT.split())
 """The words of the generated text: a parameter of that name sends all calls elsewhere."""
