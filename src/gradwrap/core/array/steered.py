@@ -21,6 +21,7 @@ import numpy as np
 from gradwrap.core.levels.levels import is_differentiating, newest_level, silent_up_to
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.observing.callers import MARK
+from gradwrap.core.observing.code import frame_of
 from gradwrap.core.observing.pausing import paused
 from gradwrap.core.values.dynamic import attributes_of, type_of
 from gradwrap.core.values.record import Record
@@ -187,7 +188,7 @@ def _closes_in(rests: tuple[float, ...]) -> bool:
 
 def adapted_frame() -> FrameType | None:
     """Return the frame of adapted code that called gradwrap."""
-    frame: FrameType | None = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
+    frame: FrameType | None = frame_of(1)
     while frame is not None and MARK not in frame.f_globals:
         is_ours = str(frame.f_globals.get("__name__", "")).startswith("gradwrap.")
         frame = frame.f_back if is_ours else None
