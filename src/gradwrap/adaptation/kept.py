@@ -99,9 +99,9 @@ def check_caches(filled: list[Cache]) -> None:
                 )
 
 
-def _items(held: dict[Any, Any]) -> Any:
+def _items(held: dict[Any, Any]) -> list[tuple[Any, Any]]:
     """Return the items of a dictionary; an ordered one would hash its keys for that."""
-    return dict.items(held)
+    return [*dict[Any, Any].items(held)]
 
 
 def _number(leaf: Any) -> Any:
