@@ -266,6 +266,26 @@ def test_linear_program_with_a_sparse_matrix() -> None:
     np.testing.assert_allclose(found, np.linalg.solve(matrix.T, w))
 
 
+@pytest.mark.parametrize("name", ["linprog", "lsq_linear"])
+def test_matrices_of_tracked_elements_are_taken_as_dense_ones(name: str) -> None:
+    sparse: Any = import_module("gradwrap.scipy.sparse")
+    elements = np.array([1.0, 1.0, 1.0, 3.0])
+    b, c, w = np.array([4.0, 6.0]), np.array([-1.0, -2.0]), np.array([1.0, 2.0])
+
+    def total(x: Any, make: Any) -> Any:
+        matrix = make(np.reshape(x, (2, 2)))
+        if name == "linprog":
+            return new.linprog(c, A_ub=matrix, b_ub=b).x @ w
+        return new.lsq_linear(matrix, b).x @ w
+
+    found = gw.grad(lambda x: total(x, sparse.csr_array))(elements)
+
+    matrix = np.reshape(elements, (2, 2))
+    wanted = -np.outer(np.linalg.solve(matrix.T, w), np.linalg.solve(matrix, b))
+    np.testing.assert_allclose(found, wanted.ravel())
+    np.testing.assert_allclose(gw.grad(lambda x: total(x, lambda m: m))(elements), found)
+
+
 def test_linear_program_with_a_column_of_costs() -> None:
     matrix, b = np.array([[1.0, 1.0], [1.0, 3.0]]), np.array([4.0, 6.0])
     c = np.array([[-1.0], [-2.0]])

@@ -55,7 +55,18 @@ FAILURES = (
 """What Python and NumPy raise for arguments that a formula does not take."""
 NEVER_DEFAULT: Any = object()
 VARIABLE_KINDS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-SUSPECTS = (AnyWrapper, *SEQUENCE, DICT)
+
+
+class Holder:
+    """A stand-in for an object of SciPy's, such as a sparse matrix, whose numbers are variables."""
+
+    @property
+    def made(self) -> Any:
+        """SciPy's object of the same values."""
+        raise NotImplementedError
+
+
+SUSPECTS = (AnyWrapper, *SEQUENCE, DICT, Holder)
 """The types of arguments that are variables, or may hold them."""
 
 
@@ -484,7 +495,7 @@ def wrappers_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 def holds_variable(value: Any) -> bool:
     """Tell if nested lists, tuples and dictionaries hold a variable."""
-    if isinstance(value, AnyWrapper):
+    if isinstance(value, (AnyWrapper, Holder)):
         return True
     parts: Any = value.values() if isinstance(value, DICT) else value
     if len(parts) > FEW:

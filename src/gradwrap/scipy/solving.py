@@ -22,7 +22,7 @@ from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import GradwrapError, NoRuleError, RuleResultError, TrackedCodeError
 from gradwrap.scipy.agreeing import NUMBERS, check_value
 from gradwrap.scipy.array_api import array_api_paths
-from gradwrap.scipy.calls import SciPyCall, chosen, form_of, wrappers_in
+from gradwrap.scipy.calls import Holder, SciPyCall, chosen, form_of, wrappers_in
 from gradwrap.scipy.dispatching import LOW_LEVEL, Composed, parameters_of, scipys
 from gradwrap.scipy.kinds import Derived
 from gradwrap.scipy.results import with_parts
@@ -203,7 +203,7 @@ def plain(value: Any) -> Any:
 
 def _plain_leaf(leaf: Any) -> Any:
     if not isinstance(leaf, AnyWrapper):
-        return leaf
+        return leaf.made if isinstance(leaf, Holder) else leaf
     data = native(leaf)
     return data[()] if isinstance(data, np.ndarray) and not data.ndim else data
 

@@ -23,6 +23,7 @@ from gradwrap.core.observing.callers import current_caller, current_place
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import NoRuleError
+from gradwrap.scipy.calls import Holder
 from gradwrap.scipy.numbered_matrices import (
     BASES,
     BUILDING,
@@ -47,7 +48,7 @@ SMALL = 64
 """The most elements of a block that is read without applying the stores."""
 
 
-class TrackedMatrix:
+class TrackedMatrix(Holder):
     """A sparse matrix of tracked elements, whose positions are data.
 
     It has the arithmetic, products, sums and stores of SciPy's matrices. The differentiable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from gradwrap.core.array.flat import Flat
 from gradwrap.core.array.setters import mark_imaginary, set_part, set_shape
-from gradwrap.core.array.writing.views import IMAG, REAL
+from gradwrap.core.array.writing.views import IMAG, REAL, view_of
 from gradwrap.core.levels.memory import one_array
 from gradwrap.core.levels.wrapper import Wrapper, innermost, is_scalar, native
 from gradwrap.core.observing.callers import current_caller, remedy
@@ -84,6 +84,16 @@ class Attributes(Wrapper):
         """NumPy's flags of the memory of the native array."""
         native(self)  # which refuses arrays that `vmap` maps over
         return one_array(self).flags
+
+    @property
+    def base(self) -> Self | None:
+        """The array whose memory this view shares, or None, as of NumPy's arrays."""
+        if not hasattr(innermost(self), "base"):
+            raise AttributeError("base")  # which the library lacks; `__getattr__` says so
+        found: Any = self
+        while (how := view_of(found)) is not None:
+            found = how.source
+        return None if found is self else found
 
     @property
     def T(self) -> Self:  # noqa: N802  the standard's name

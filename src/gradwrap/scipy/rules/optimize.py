@@ -446,6 +446,7 @@ def _linprog(  # noqa: C901  one kind of constraint after the other
     result: Any, name: Any, c: Any, A_ub: Any, b_ub: Any, A_eq: Any, b_eq: Any, bounds: Any
 ) -> Any:
     """Return the optimal vertex, where the active constraints meet."""
+    A_ub, A_eq = (None if A is None else as_dense(A) for A in (A_ub, A_eq))
     if not is_recorded([leaf for _, leaf in wrappers_in([c, A_ub, b_ub, A_eq, b_eq, bounds])]):
         return {}
     refuse_failure(name, result.success, result.message)
@@ -454,11 +455,11 @@ def _linprog(  # noqa: C901  one kind of constraint after the other
     rows: list[Any] = []
     right: list[Any] = []
     if A_eq is not None:
-        A_eq, b_eq = as_dense(A_eq), np.reshape(as_array(b_eq), (-1,))
+        b_eq = np.reshape(as_array(b_eq), (-1,))
         rows += [A_eq[i] for i in range(A_eq.shape[0])]
         right += [b_eq[i] for i in range(A_eq.shape[0])]
     if A_ub is not None:
-        A_ub, b_ub = as_dense(A_ub), np.reshape(as_array(b_ub), (-1,))
+        b_ub = np.reshape(as_array(b_ub), (-1,))
         slack = data_of(b_ub) - data_of(A_ub) @ x
         for tight in np.flatnonzero(np.abs(slack) <= 1e-8 * (1 + np.abs(plain(b_ub)))):
             rows.append(A_ub[tight])
