@@ -17,6 +17,21 @@ if TYPE_CHECKING:
 X = np.array([1.3, 0.7])
 CUBES = 3 * X**2
 BODIES = {
+    "the latest keys, in order": """
+        from collections import OrderedDict
+        KNOWN = OrderedDict()
+        def cube(x):
+            key = (3, float(x))
+            if key in KNOWN:
+                KNOWN.move_to_end(key)
+                return KNOWN[key]
+            KNOWN[key] = x ** 3
+            KNOWN.move_to_end(key)
+            while len(KNOWN) > 1:
+                KNOWN.popitem(last=False)
+            return KNOWN[key]
+        def run(x): return cube(x[0]) + cube(x[1]) + 0.0 * cube(x[1])
+        """,
     "keys of numbers": """
         def cube(day, x, _cache={}):
             try:

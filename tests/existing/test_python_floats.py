@@ -243,3 +243,17 @@ def test_a_compiled_function_takes_the_branch_of_eager(package: Any) -> None:
     compiled = gw.compile(gradient)
     for given in (0.7, 0.9, np.float64(0.7), 1.3):
         assert np.isclose(compiled(given), gradient(given))
+
+
+def test_comparisons_of_floats_are_truths_of_python(tmp_path: Path) -> None:
+    source = """
+        def run(x):
+            a, b = float(x[0]), x.item(1)
+            sign = (a > b) - (a < b)
+            return sign * a**2 + sum([a > 0.1, b > 0.2, b == 7.0]) * b + [a, 3.0 * b][b > 1.0]
+        """
+    run = written(tmp_path, source).run
+    x = np.array([0.83, 1.37])
+    gradient = gw.grad(gw.adapting(run))
+    np.testing.assert_allclose(gradient(x), [-2 * 0.83, 5.0], rtol=1e-12)
+    np.testing.assert_allclose(gw.jacfwd(gw.adapting(run))(x), gradient(x), rtol=1e-12)

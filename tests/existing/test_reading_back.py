@@ -324,6 +324,94 @@ def test_a_number_that_comparisons_find_is_not_passed_over(source: str, tmp_path
             np.testing.assert_allclose(gw.grad(numerical)(1.3), slope, rtol=1e-4)
 
 
+HIDDEN = {
+    "with a tracked bound": """
+        def root(x):
+            lo, hi = 0.0, 2.0 * x
+            for _ in range(60):
+                mid = 0.5 * (lo + hi)
+                if mid * mid < x: lo = mid
+                else: hi = mid
+            return lo
+        """,
+    "of arrays": """
+        def root(x):
+            lo, hi, squares = np.zeros(2), np.full(2, 9.0), x * np.array([1.0, 2.0])
+            for _ in range(60):
+                mid = 0.5 * (lo + hi)
+                is_low = mid * mid < squares
+                lo, hi = np.where(is_low, mid, lo), np.where(is_low, hi, mid)
+            return lo[0]
+        """,
+    "by masks": """
+        def root(x):
+            lo, hi, squares = np.zeros(2), np.full(2, 9.0), x * np.array([1.0, 2.0])
+            for _ in range(60):
+                mid = 0.5 * (lo + hi)
+                is_low = mid * mid < squares
+                lo[is_low], hi[~is_low] = mid[is_low], mid[~is_low]
+            return lo[0]
+        """,
+    "in attributes": """
+        class Search:
+            def __init__(self, x): self.x, self.lo, self.hi = x, 0.0, 3.0
+            def step(self):
+                mid = 0.5 * (self.lo + self.hi)
+                if mid * mid < self.x: self.lo = mid
+                else: self.hi = mid
+        def root(x):
+            search = Search(x)
+            for _ in range(60): search.step()
+            return search.lo
+        """,
+    "by signs": """
+        def root(x):
+            found, step = 1.0, 0.5
+            for _ in range(60):
+                found += step * np.sign(x - found * found)
+                step /= 2
+            return found
+        """,
+    "by calls of itself": """
+        def search(x, lo, hi, n):
+            mid = 0.5 * (lo + hi)
+            if not n: return mid
+            return search(x, mid, hi, n - 1) if mid * mid < x else search(x, lo, mid, n - 1)
+        def root(x): return search(x, 0.0, 3.0, 60)
+        """,
+}
+
+
+@pytest.mark.parametrize("source", HIDDEN.values(), ids=HIDDEN)
+def test_a_search_is_known_by_what_it_compares(source: str, tmp_path: Path) -> None:
+    package = written(tmp_path, source)
+
+    def run(x: Any) -> Any:
+        return package.root(x) * x
+
+    place = rf"a number was found in \w+ \({package.__name__}, line \d+\) by comparisons"
+    for transform in (gw.grad, gw.jacfwd, lambda f: gw.compile(gw.grad(f))):
+        with pytest.raises(AdaptationError, match=f'{place}.*Fix: .*compiled="numerical"'):
+            transform(gw.adapting(run))(1.3)
+    slope = gw.grad(gw.adapting(run, compiled="numerical"))(1.3)
+    np.testing.assert_allclose(slope, 1.5 * np.sqrt(1.3), rtol=1e-6)
+
+
+def test_the_function_of_a_search_may_give_random_numbers(tmp_path: Path) -> None:
+    source = """
+        random = np.random.default_rng(0)
+        def run(x):
+            v = 2.0
+            for n in range(40):
+                rest = (v * v - x) * (1 if n % 2 else -1)
+                v = v - abs(rest) / (2 * v) if rest < 0 else v - rest / (2 * v)
+            return v + x * random.normal()
+        """
+    run = gw.adapting(written(tmp_path, source).run)
+    with pytest.warns(SteeredNumberWarning):  # there is nothing to compare with
+        assert np.isfinite(gw.grad(run)(1.3))
+
+
 @pytest.mark.parametrize("transform", [gw.grad, gw.jacfwd])
 def test_a_number_that_is_corrected_afterwards_is_right(transform: Any, tmp_path: Path) -> None:
     source = f"""{SEARCHES["a bisection"]}

@@ -131,3 +131,13 @@ def test_windows_of_truths_can_be_written_to(tmp_path: Path) -> None:
     slopes = np.array([1.0, 1.0, 1.0, 1.8])
     assert module.run(x) == pytest.approx(2.31)
     np.testing.assert_allclose(gw.grad(gw.adapting(module.run))(x), slopes)
+
+
+def test_a_submodule_of_lib_is_the_one_of_numpy(tmp_path: Path) -> None:
+    source = """
+        def run(x): return np.lib.scimath.sqrt(x).sum() + abs(np.lib.scimath.log(-x)[0]) ** 2
+        """
+    run = written(tmp_path, source).run
+    x = np.array([0.3, 0.7])
+    wanted = 0.5 / np.sqrt(x) + [2 * np.log(0.3) / 0.3, 0.0]
+    np.testing.assert_allclose(gw.grad(gw.adapting(run))(x), wanted, rtol=1e-12)

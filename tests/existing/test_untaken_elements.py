@@ -190,3 +190,22 @@ def test_a_gradient_without_nan_is_computed_once(tmp_path: Path) -> None:
     with pytest.warns(RuntimeWarning, match="divide by zero") as caught:
         assert gw.grad(gw.adapting(module.roots))(X)[1] == np.inf
     assert len(caught) == 1
+
+
+def test_a_buffer_of_nan_that_is_made_of_an_argument_may_be_filled(tmp_path: Path) -> None:
+    source = """
+        from scipy.optimize import brentq
+        def run(x):
+            results = x.copy() * np.nan
+            for n in range(x.size):
+                results[n] = brentq(lambda v: v**3 - x[n] * x[0], 0.0, 3.0)
+            return results
+        """
+    run = written(tmp_path, source).run
+    x = np.array([0.5, 0.7])
+    wanted = [
+        [2 * 0.5 / (3 * 0.25 ** (2 / 3)), 0.0],
+        [0.35 ** (1 / 3) / 1.5, 0.35 ** (1 / 3) / 2.1],
+    ]
+    for transform in (gw.jacrev, gw.jacfwd):
+        np.testing.assert_allclose(transform(gw.adapting(run))(x), wanted, rtol=1e-6, atol=1e-9)

@@ -41,7 +41,7 @@ from gradwrap.core.array.adapted import (
 from gradwrap.core.array.adapted import rounding as rounding_as
 from gradwrap.core.array.keys import Cache, caches
 from gradwrap.core.array.python_floats import PythonFloat, array_of, python_float
-from gradwrap.core.array.steered import Found, check_steered, found_at, is_checked
+from gradwrap.core.array.steered import Found, Searches, check_steered, found_at, is_checked
 from gradwrap.core.array.texts import Texts, texts
 from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.graph.untaken import ran_adapted
@@ -59,6 +59,7 @@ from gradwrap.core.library.backend import backend_of, is_floating
 from gradwrap.core.library.labelled import are_kept
 from gradwrap.core.observing.called import called_at
 from gradwrap.core.observing.callers import Refusal, latest_refusal, noted
+from gradwrap.core.observing.comparing import looker
 from gradwrap.core.observing.results import check_caught
 from gradwrap.core.observing.tracebacks import forget
 from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, named_by, type_of
@@ -230,6 +231,7 @@ class _Runs:
         objects: list[Any] = []
         settings: list[tuple[ContextVar[Any], Any]] = [
             *((compiled_as, self.compiled), (rounding_as, self.rounding), (is_checked, True)),
+            (looker, Searches().look),
             *((caches, filled), (looked_in, looked), (kept_objects, objects)),
             *((texts, Texts()), (plain_made, [0, 0]), (are_kept, True)),
         ]

@@ -84,7 +84,7 @@ def check_caches(filled: list[Cache]) -> None:
     """
     for cache in {id(cache.held): cache for cache in filled}.values():
         values: dict[Any, list[tuple[Any, bool]]] = {}
-        for key, value in cache.held.items():
+        for key, value in _items(cache.held):
             is_tracked = is_recorded(flatten(key)[0])
             values.setdefault(map_leaves(_number, key), []).append((parts_of(value), is_tracked))
         for equal in values.values():
@@ -99,6 +99,11 @@ def check_caches(filled: list[Cache]) -> None:
                 )
 
 
+def _items(held: dict[Any, Any]) -> list[tuple[Any, Any]]:
+    """Return the items of a dictionary; an ordered one would hash its keys for that."""
+    return [*dict[Any, Any].items(held)]
+
+
 def _number(leaf: Any) -> Any:
     return native(leaf).item() if isinstance(leaf, AnyWrapper) and leaf.shape == () else leaf
 
@@ -111,7 +116,8 @@ def _agree(first: list[Any], parts: list[Any], is_tracked: bool) -> bool:
 def remove_tracked_keys(filled: list[Cache]) -> None:
     """Take tracked keys out of caches."""
     for cache in filled:
-        rest = {key: value for key, value in cache.held.items() if not is_recorded(flatten(key)[0])}
+        items = _items(cache.held)
+        rest = {key: value for key, value in items if not is_recorded(flatten(key)[0])}
         cache.held.clear()
         cache.held.update(rest)
 

@@ -637,10 +637,10 @@ for _pair in records():
     _enter(*_pair)
 _like(_np.rec)
 _like(_np.lib.stride_tricks)
-_like(_np.lib)
+_like(_np.emath)
+_like(_np.lib)  # its submodules come first
 _like(_np.linalg)
 _like(_np.fft)
-_like(_np.emath)
 _enter(_np.random.default_rng, random.default_rng)
 for _kind in (random.Generator, random.RandomState):  # NumPy's own are instances of the stand-ins
     _enter(_kind, stand_in_of(_kind.__mro__[1]))

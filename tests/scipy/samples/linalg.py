@@ -105,13 +105,22 @@ SAMPLES: dict[str, Any] = {
     "linalg.eig_banded": lambda r: [
         call(_upper_bands(r)),
         call(_upper_bands(r)[::-1], lower=True, eigvals_only=True),
+        call(_upper_bands(r), select="i", select_range=(1, 2)),
     ],
-    "linalg.eigvals_banded": lambda r: [call(_upper_bands(r))],
+    "linalg.eigvals_banded": lambda r: [
+        call(_upper_bands(r)),
+        call(_upper_bands(r), select="i", select_range=(0, 1)),
+    ],
     "linalg.eigh_tridiagonal": lambda r: [
         call(r.normal(4), r.normal(3)),
         call(r.normal(4), r.normal(3), eigvals_only=True),
+        call(r.normal(4), r.normal(3), select="i", select_range=(1, 2)),
+        call(r.normal(4), r.normal(3), select="v", select_range=(-9.0, 0.0)),
     ],
-    "linalg.eigvalsh_tridiagonal": lambda r: [call(r.normal(4), r.normal(3))],
+    "linalg.eigvalsh_tridiagonal": lambda r: [
+        call(r.normal(4), r.normal(3)),
+        call(r.normal(4), r.normal(3), select="i", select_range=(0, 1)),
+    ],
     "linalg.svd": lambda r: [
         call(r.normal(3, 3)),
         call(r.normal(4, 2), full_matrices=False),

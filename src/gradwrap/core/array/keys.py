@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import OrderedDict
 from contextvars import ContextVar
 from dis import opname
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
 
 SETS = (set, frozenset)
+DICTIONARIES = (DICT, OrderedDict)
 GATHERING = (*SETS, list, tuple, sorted)
 """What gives a container, whatever it is given."""
 DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.ListComp, ast.GeneratorExp)
@@ -64,7 +66,7 @@ def is_key_of_cache(frame: FrameType) -> bool:
     is_default = called is not None and called.name == "setdefault"
     if (is_store or is_default) and (filled := caches.get()) is not None:
         held = called.whole if called is not None else subscripted_at(frame, at)
-        if type_of(held) is not DICT:
+        if type_of(held) not in DICTIONARIES:
             return False
         module = frame.f_globals.get("__name__", "generated code")
         filled.append(Cache(held, name, f"{code.co_name} ({module}, line {frame.f_lineno})"))
@@ -97,7 +99,7 @@ def finds_nothing(frame: FrameType, number: Any) -> bool:
         found = call.whole if call is not None and call.name == "get" else None
     else:
         found = None if name == "STORE_SUBSCR" else subscripted_at(frame, at)
-    if found is None or type_of(found) is not DICT:
+    if found is None or type_of(found) not in DICTIONARIES:
         return False
     parts = (part for key in found for part in _parts(key))
     return not any(number == part for part in parts if isinstance(part, (int, float, complex)))

@@ -332,7 +332,11 @@ def _comparison(name: str) -> Callable[[Any, Any], Any]:
     apply = getattr(operator, name)
 
     def method(self: Any, other: Any) -> Any:
-        return apply(array_of(self), array_of(other))
+        found = apply(array_of(self), array_of(other))
+        is_number = type_of(other) in PYTHONS or isinstance(other, PythonFloat)
+        if not is_number or is_traced() or not isinstance(found, AnyWrapper) or holds_batch(found):
+            return found
+        return bool(native(found))  # a truth of Python is a number, and an index
 
     return method
 

@@ -2,13 +2,16 @@
 
 Comparisons have no derivative, so such a number is a constant, although what it converges to
 depends on the tracked values. The values do not show that, but the loop does: at a branch on a
-comparison, which goes both ways, the plain numbers that it assigns move by less and less.
+comparison, which goes both ways, the plain numbers that it assigns move by less and less. Or what
+is compared, the one with the other, comes closer and closer from both sides: then the numbers may
+be anywhere, in lists, attributes and elements of arrays, and depend on tracked bounds.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
+from collections import Counter
 from contextvars import ContextVar
 from types import CellType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -17,6 +20,8 @@ import numpy as np
 
 from gradwrap.core.levels.levels import is_differentiating, newest_level, silent_up_to
 from gradwrap.core.levels.wrapper import is_recorded
+from gradwrap.core.observing.callers import MARK
+from gradwrap.core.observing.code import frame_of
 from gradwrap.core.observing.pausing import paused
 from gradwrap.core.values.dynamic import attributes_of, type_of
 from gradwrap.core.values.record import Record
@@ -31,6 +36,10 @@ STEPS = 8
 """So many steps, none longer than the one before, are taken for convergence."""
 SHORTER = 0.2
 """The last one is shorter than this part of the first."""
+CLOSER = 0.1
+"""The last differences are smaller than this part of the first."""
+SAMPLES = 8
+"""So many elements of arrays that are compared are looked at."""
 MOST = 256
 """The visits after which a branch is no longer looked at."""
 REMEDY = (
@@ -69,6 +78,7 @@ class Branch:
 
 
 NUMBERS = (float, np.float64)
+VALUES = frozenset({float, int, np.float64, np.ndarray})
 PLAIN = (*NUMBERS, int, bool, str, bytes, type(None), ModuleType, type)
 KEPT = 4096
 """The most branches that are kept in mind."""
@@ -86,6 +96,11 @@ class Found(Record):
     code: CodeType
     line: int
     module: str
+
+    @classmethod
+    def at(cls, frame: FrameType) -> Found:
+        """Return the line of a frame."""
+        return cls(frame.f_code, frame.f_lineno, str(frame.f_globals.get("__name__", "code")))
 
     def __str__(self) -> str:
         return f"in {self.code.co_name} ({self.module}, line {self.line})"
@@ -124,10 +139,60 @@ def note_branch(frame: FrameType, way: bool) -> None:
         return
     if not any(_is_tracked(value, DEPTH) for value in _named_at(frame)):
         return
-    found = Found(frame.f_code, frame.f_lineno, str(frame.f_globals.get("__name__", "code")))
+    found = Found.at(frame)
     found_at.set(found)
     if not is_checked.get():
         found.warn()
+
+
+class Searches:
+    """The comparisons in adapted code while one function runs."""
+
+    def __init__(self) -> None:
+        self._rests: dict[tuple[CodeType, int], list[list[float]]] = {}
+        """By place: by how much operands differed, in the last comparisons."""
+        self._visits: Counter[tuple[CodeType, int]] = Counter()
+
+    def look(self, left: Any, right: Any = 0.0) -> None:
+        """Note a comparison, or the sign of an operand, if it seems to lead a search."""
+        frame = adapted_frame() if type_of(left) in VALUES and type_of(right) in VALUES else None
+        if frame is None:
+            return
+        key = frame.f_code, frame.f_lasti
+        self._visits[key] += 1
+        if self._visits[key] > MOST:
+            return
+        rests = [*self._rests.get(key, ()), _samples(left, right)][-STEPS:]
+        self._rests[key] = rests
+        if len(rests) < STEPS or not any(map(_closes_in, zip(*rests, strict=False))):
+            return
+        self._rests[key] = []
+        if silent_up_to() < newest_level() and any(_is_tracked(x, DEPTH) for x in _named_at(frame)):
+            found_at.set(Found.at(frame))
+
+
+def _samples(left: Any, right: Any) -> list[float]:
+    """Return some of the differences of two operands."""
+    if type_of(left) is not np.ndarray and type_of(right) is not np.ndarray:
+        return [float(left) - float(right)]
+    with np.errstate(all="ignore"):
+        rests: Any = np.asarray(np.subtract(left, right), float).reshape(-1)
+    return [*map(float, rests[:: max(1, rests.size // SAMPLES)][:SAMPLES])]
+
+
+def _closes_in(rests: tuple[float, ...]) -> bool:
+    """Tell if differences, the last ones of some, have both signs and shrink."""
+    first, last = (max(map(abs, some)) for some in (rests[:3], rests[-3:]))
+    return last <= CLOSER * first and min(rests) <= 0.0 < max(rests)
+
+
+def adapted_frame() -> FrameType | None:
+    """Return the frame of adapted code that called gradwrap."""
+    frame: FrameType | None = frame_of(1)
+    while frame is not None and MARK not in frame.f_globals:
+        is_ours = str(frame.f_globals.get("__name__", "")).startswith("gradwrap.")
+        frame = frame.f_back if is_ours else None
+    return frame
 
 
 def check_steered(out: object) -> None:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from gradwrap.core.table.rule import Rule
 
 
+ORDERS = ("<", "<=", ">", ">=")
+
+
 class NodeOp:
     """The operation as its nodes know it, for the backward pass.
 
@@ -98,6 +101,7 @@ class BoundOp(NodeOp):
         self.plain: bool = self.leaves and not rule.checked
         self.special: bool = rule.checked or (rule.is_joint and rule.outputs > 1)
         self.special |= self.leaves and not rule.parts  # the pass knows indices
+        self.jumps: bool = rule.real_steps or rule.symbol in ORDERS  # where numbers are equal
         self.split: Callable[..., Any]
         self.forward: Callable[..., Any]
         self.split, self.forward = _argument_handlers(rule)

@@ -36,6 +36,7 @@ from gradwrap.core.calls.source import execute
 from gradwrap.core.levels.levels import threshold_of_calls
 from gradwrap.core.levels.wrapper import AnyWrapper, is_simple_key, make_wrapper, stripped
 from gradwrap.core.library.labelled import plain_key
+from gradwrap.core.observing.comparing import looks
 from gradwrap.core.observing.performing import performs
 from gradwrap.core.table.kinds import passed
 from gradwrap.core.values.dynamic import IMMUTABLE, type_of
@@ -55,8 +56,9 @@ WORDS_OF_THE_TEXT = """
     node data spaces calls deepest weighted dual Tangent pushed more added no_tangent any_complex
     annihilated
     batch found aligned moved repeated op xp on_diagonals like_batch batch_of
-    kept kept_parts kept_shared saved_part shared exposed Guarded holds_guarded guarding IMMUTABLE
-    by made base remember as_view simple is_simple type int float tuple slice zip len dict next
+    look looks kept kept_parts kept_shared saved_part shared exposed Guarded holds_guarded guarding
+    IMMUTABLE by made base remember as_view simple is_simple
+    type int float tuple slice zip len dict next
 """
 WORDS = frozenset(WORDS_OF_THE_TEXT.split())
 """The words of the generated text: a parameter of that name sends all calls elsewhere."""
@@ -138,6 +140,7 @@ class Call:
             "meta_of": bound.backend.meta,
             "described": partial(_described, bound.backend),
             "native": bound.native,
+            "looks": looks,
             "is_tracked": _is_tracked,
             "plain_key": plain_key,
             "BatchedValueError": BatchedValueError,
@@ -237,12 +240,16 @@ class Call:
         if self._calls_operator():
             if symbol == "[]":
                 return [f"out = {data[0]}[{self.rule.key}]"]
-            return [
+            lines = [
                 f"out = {symbol}{data[0]}"
                 if len(data) == 1
                 else f"out = {f' {symbol} '.join(data)}"
             ]
-        return [f"out = {self.native_call()}"]
+        else:
+            lines = [f"out = {self.native_call()}"]
+        if self.bound.jumps:
+            lines += ["look = looks()", f"if look is not None: look({', '.join(data)})"]
+        return lines
 
     def _calls_operator(self) -> bool:
         is_quicker = self.rule.symbol is not None and self.bound.backend.has_operators

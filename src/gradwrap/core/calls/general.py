@@ -41,6 +41,7 @@ from gradwrap.core.library.labelled import (
     unlabelled,
 )
 from gradwrap.core.library.scatter import is_basic_key
+from gradwrap.core.observing.comparing import looks
 from gradwrap.core.observing.performing import name_of_first, performs
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt, type_of
 from gradwrap.errors import MixedLibrariesError, NoRuleError, NotAnArrayError
@@ -234,6 +235,8 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
             data.append(as_data(bound, array))
             nodes.append(None)
     _check_one_library(bound, data)
+    if bound.jumps and (look := looks()) is not None:
+        look(*data)
     result = bound.variable_class._interpret(bound, level, data, nodes, statics)
     if tables:
         note_tables(result, tables, rule)

@@ -80,7 +80,7 @@ def visit(  # noqa: C901, PLR0912, PLR0913, PLR0915  the rare cases and the stat
         edges = op.watch.restored(op.name, edges, began, on_path, targets)
     if create_graph:
         edges = rewrapped(node, edges)
-    if taken is not None and op.rule.kind.is_elementwise and not op.leaves:
+    if taken is not None and op.by_element and op.rule.kind.is_elementwise and not op.leaves:
         edges = with_zeros(node, taken, edges)
     if inspection is not None and not op.selects:
         edges = inspection.inspected_edges(node, edges)

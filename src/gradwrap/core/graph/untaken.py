@@ -175,7 +175,7 @@ def _cotangent(node: Node, taken: Taken, formula: Any, xp: Any, g: Any, *saved: 
         return cotangent
     if node.op.backend.is_seen_finite(cotangent):
         return cotangent
-    if PYTHON_SCALARS.issuperset(map(type_of, saved)):
+    if all(type_of(one) in PYTHON_SCALARS and math.isfinite(abs(one)) for one in saved):
         return cotangent
     return xp.where(taken.mask, cotangent, 0.0)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     """The texts of a dictionary and of a key that a function looks for in it."""
 
 FAILURES = frozenset({"KeyError", "LookupError", "Exception"})
-REMOVALS = frozenset({"clear", "pop", "popitem"})
+REMOVALS = frozenset({"clear", "pop", "popitem", "move_to_end"})
 BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 CONTAINERS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 NOTHING: frozenset[Any] = frozenset()

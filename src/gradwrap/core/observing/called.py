@@ -50,6 +50,10 @@ def subscripted_at(frame: FrameType, instruction: int) -> Any:
     return value_of(found.value, frame) if isinstance(found, ast.Subscript) else None
 
 
+KEYED = frozenset({"get", "setdefault", "pop", "popitem", "move_to_end"})
+"""The methods of dictionaries that hash a key."""
+
+
 def container_at(frame: FrameType, instruction: int) -> str:
     """Return the text of what an instruction subscripts, searches by `in`, or calls `get` of."""
     match _expression_at(frame, instruction):
@@ -57,7 +61,7 @@ def container_at(frame: FrameType, instruction: int) -> str:
             pass
         case ast.Compare(comparators=[*_, whole]):
             pass
-        case ast.Call(func=ast.Attribute(value=whole, attr="get" | "setdefault" | "pop")):
+        case ast.Call(func=ast.Attribute(value=whole, attr=name)) if name in KEYED:
             pass
         case _:
             return ""

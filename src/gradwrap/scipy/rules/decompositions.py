@@ -144,8 +144,9 @@ def _ordered(w: Any, out: Any, by: Any = None) -> Any:
 
 def _symmetric_problem(matrix: Any, eigvals_only: Any, out: Any) -> Any:
     if eigvals_only:
-        return np.linalg.eigvalsh(matrix)
-    w, v = np.linalg.eigh(matrix)
+        w = np.linalg.eigvalsh(matrix)
+        return _chosen(w, w[None, :], out)[0]
+    w, v = _chosen(*np.linalg.eigh(matrix), out[0])
     return w, like_columns(v, out[1])
 
 
@@ -635,18 +636,24 @@ EIGENVALUES = [
         note="vectors of length one whose largest elements are real",
     ),
     formula("linalg.eigvals", _eigvals, "a:2 b:2"),
-    formula("linalg.eig_banded", _eig_banded, "a_band:2", neutral="max_ev"),
+    formula("linalg.eig_banded", _eig_banded, "a_band:2", neutral="select select_range max_ev"),
     formula(
         "linalg.eigvals_banded",
         lambda a_band, lower, out: _eig_banded(a_band, lower, True, out),
         "a_band:2",
+        neutral="select select_range",
     ),
-    formula("linalg.eigh_tridiagonal", _eigh_tridiagonal, "d:1 e:1", neutral="tol"),
+    formula(
+        "linalg.eigh_tridiagonal",
+        _eigh_tridiagonal,
+        "d:1 e:1",
+        neutral="select select_range tol",
+    ),
     formula(
         "linalg.eigvalsh_tridiagonal",
         lambda d, e, out: _eigh_tridiagonal(d, e, True, out),
         "d:1 e:1",
-        neutral="tol",
+        neutral="select select_range tol",
     ),
 ]
 DECOMPOSITIONS = [

@@ -1,0 +1,13 @@
+"""Who looks at comparisons of numbers, and at their signs, which have no derivative."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+looker: ContextVar[Callable[..., None] | None] = ContextVar("gradwrap_looker", default=None)
+"""A function that gets the two operands of each comparison, or the operand of `sign`."""
+looks: Callable[[], Any] = looker.get
