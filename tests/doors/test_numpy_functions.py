@@ -627,10 +627,6 @@ def test_questions_are_answered_from_the_data(function: Callable[[Any], Any]) ->
             (np.histogram_bin_edges, r"np.histogram_bin_edges on numpy arrays has no rule.*detach"),
             (lambda x: np.quantile(x, x), "no derivative with respect to q. Fix: .detach"),
             (
-                lambda x: np.quantile(x, 0.5, weights=V, method="inverted_cdf"),
-                "weights= has no rule",
-            ),
-            (
                 lambda x: np.pad(x, 1, mode="empty"),
                 "mode='empty' has no rule. Fix: use np.concatenate",
             ),
@@ -945,3 +941,23 @@ def test_ranges_are_operands() -> None:
     np.testing.assert_allclose(powers, [0.0, 1.0, 2 * x[2]])
     np.testing.assert_allclose(gw.grad(lambda v: np.sum(range(3) * v + v * range(3)))(x), [0, 2, 4])
     assert gw.jvp(lambda v: np.add(range(3), v), (x,), (x,))[1].tolist() == x.tolist()
+
+
+@pytest.mark.parametrize("name", ["quantile", "percentile", "nanquantile", "nanpercentile"])
+@pytest.mark.parametrize("axis", [None, 0, -1, (0, 2)])
+def test_weighted_quantiles_select_the_elements_that_numpys_do(name: str, axis: Any) -> None:
+    rng = np.random.default_rng(7)
+    x, weights = rng.normal(size=(3, 4, 5)), rng.integers(0, 4, (3, 4, 5)) + 0.5
+    q = np.array([[0.1, 0.5], [0.8, 1.0]]) * (100 if "percentile" in name else 1)
+
+    def function(x: Any) -> Any:
+        return getattr(np, name)(x, q, axis=axis, weights=weights, method="inverted_cdf")
+
+    value, pull = gw.vjp(function, x)
+    np.testing.assert_array_equal(value, function(x))
+    (found,) = pull(np.ones(value.shape))
+    np.testing.assert_array_equal(found, np.equal.outer(value.ravel(), x).sum(0))
+    holed = np.where(x > 1.0, np.nan, x)
+    np.testing.assert_array_equal(gw.jvp(function, (holed,), (x,))[0], function(holed))
+    with pytest.raises(ValueError, match="Only method 'inverted_cdf' supports weights"):
+        gw.grad(lambda x: getattr(np, name)(x, 0.5, weights=weights))(x)

@@ -271,7 +271,19 @@ def test_ufuncs_of_python_functions() -> None:
         plain = np.frompyfunc(lambda a: a + 1, 1, 1)
         return (product * total.astype(float)).sum() * plain.nin * plain(2)
 
+    def in_turn(x: Any) -> Any:
+        step = np.frompyfunc(lambda a, b: a * b + np.sin(a), 2, 1)
+        states = step.accumulate(x, dtype=object)
+        pairs = step.outer(x, x[:2]).astype(float)
+        rows = step.reduce(np.outer(x, x), axis=1) * step.accumulate(np.outer(x, x), 1)[:, 1]
+        return (states * pairs[:, 1]).sum() + step.reduce(x) * rows.prod() + step.reduce([1.0, 2.0])
+
     check(both)
+    check(in_turn)
+    with pytest.raises(NoRuleError, match=r"reduce with where= or initial= has no rule"):
+        gw.grad(
+            gw.adapting(lambda x: np.frompyfunc(lambda a, b: a * b, 2, 1).reduce(x, initial=2.0))
+        )(X)
 
 
 @pytest.mark.parametrize("function", [iterated, by_multi_index, written_beside, allocated, updated])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -254,6 +255,25 @@ class _OfFunction:
         if are_plain(args, options):
             return self._plain(*args, **options)
         return self._tracked(*unheld(args), **unheld(options))
+
+    def outer(self, A: Any, B: Any, /, **options: Any) -> Any:
+        """Call the function with all pairs of elements."""
+        if are_plain((A, B), options):
+            return self._plain.outer(A, B, **options)
+        return self(np.reshape(A, np.shape(A) + (1,) * np.ndim(B)), B, **options)
+
+    def accumulate(self, array: Any, /, axis: int = 0, dtype: Any = None, **options: Any) -> Any:
+        """Call the function with what it has returned and the next element, along an axis."""
+        if options or are_plain((array,), {}) or not np.shape(array)[axis]:
+            return self._plain.accumulate(array, axis, dtype, **options)
+        rows: list[Any] = np.moveaxis(ours.asarray(array), axis, 0)
+        return np.moveaxis(np.stack(list(itertools.accumulate(rows, self))), 0, axis)
+
+    def reduce(self, array: Any, /, axis: Any = 0, dtype: Any = None, **options: Any) -> Any:
+        """Return the last of what `accumulate` returns."""
+        if options or are_plain((array,), {}) or not np.shape(array)[axis]:
+            return self._plain.reduce(array, axis, dtype, **options)
+        return np.take(self.accumulate(array, axis), -1, axis=axis)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._plain, name)

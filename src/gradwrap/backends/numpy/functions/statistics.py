@@ -23,7 +23,6 @@ from gradwrap.backends.numpy.functions.table import (
 from gradwrap.core.levels.memory import one_array
 from gradwrap.core.levels.wrapper import innermost, native
 from gradwrap.core.values.dynamic import SEQUENCE
-from gradwrap.errors import NoRuleError
 from gradwrap.rules.axes import as_axes
 
 
@@ -80,6 +79,25 @@ def _ranked(xp: Any, ordered: Any, places: Any, *, by_row: bool) -> Any:
     return xp.reshape(taken, (*places.shape, *taken.shape[1:]))
 
 
+def _weighted_quantiles(
+    xp: Any, name: str, a: Any, q: Any, axis: Any, method: str, keepdims: Any, weights: Any
+) -> Any:
+    """Select the elements whose ranks NumPy selects with the same weights."""
+    rows = moved_last(xp, a, axis)
+    values, weights = on_host(native(rows)), on_host(native(weights))
+    if weights.shape == a.shape:
+        weights = moved_last(untyped, weights, axis)
+    places = untyped.argsort(untyped.argsort(values, axis=-1), axis=-1)
+    ranks = untyped.where(untyped.isnan(values), untyped.nan, places)
+    chosen: Any = getattr(untyped, name)(ranks, q, axis=-1, method=method, weights=weights)
+    last = rows.shape[-1] - 1  # where NaN is sorted to
+    at = untyped.where(untyped.isnan(chosen), last, chosen).astype(np.int64)
+    at = at.reshape(-1, *rows.shape[:-1]).transpose((*range(1, rows.ndim), 0))
+    found = xp.take_along_axis(xp.sort(rows, axis=-1), xp.asarray(at), axis=-1)
+    found = xp.reshape(xp.moveaxis(found, -1, 0), (*q.shape, *rows.shape[:-1]))
+    return put_back(xp, found, a, axis, keepdims)
+
+
 @implements(
     "median nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False)",
     "quantile percentile nanquantile nanpercentile"
@@ -98,11 +116,11 @@ def quantile(
     weights: Any = None,
     overwrite_input: bool = False,
 ) -> Any:
-    if weights is not None:
-        raise NoRuleError(f"np.{name} with weights= has no rule. Fix: omit weights=.")
     if name.endswith("median") and not a.size:
         return xp.mean(a, axis=axis, keepdims=keepdims)  # NaN, and NumPy's warning
     check_constant("np." + name, q=q)
+    if weights is not None:
+        return _weighted_quantiles(xp, name, a, on_host(q), axis, method, keepdims, weights)
     dtype = None
     if not name.endswith("median"):  # an array of quantiles widens single precision
         wanted = native(q)
