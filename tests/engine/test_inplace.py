@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import array_api_strict
@@ -814,3 +815,24 @@ def test_a_view_that_has_its_own_name_is_read_again_after_each_write() -> None:
 
     x = np.random.default_rng(0).normal(size=(3, 4))
     gw.testing.check_grads(f, (x,), order=2)
+
+
+@pytest.mark.parametrize("inner", [gw.grad, gw.jacfwd])
+@pytest.mark.parametrize("outer", [gw.jacrev, gw.jacfwd])
+def test_a_buffer_with_values_of_an_outer_transform_takes_those_of_an_inner_one(
+    outer: Any, inner: Any
+) -> None:
+    def of_both(p: Any, x: Any) -> Any:
+        filled = zeros(3)
+        filled[0] = x[0] ** 2
+        filled[1] = p * x[1]
+        filled[2] = x[0] * p**2
+        filled[1:] *= x[0]
+        return np.sum(filled**2)
+
+    def slope(x: Any) -> Any:  # 2 p (x0 x1)**2 + 4 p**3 x0**4
+        return inner(partial(of_both, x=x))(0.7)
+
+    a, b = 1.3, 0.4
+    wanted = [2.8 * a * b**2 + 16 * 0.343 * a**3, 2.8 * a**2 * b]
+    np.testing.assert_allclose(outer(slope)(np.array([a, b])), wanted, rtol=1e-12)

@@ -358,13 +358,17 @@ def _nest(variable: Any, value: Any, level: int) -> None:
     """Wrap a variable's data as often as a write at this level needs.
 
     What a transform inside another one writes is recorded by both: the inner one's variable
-    holds a variable of the outer one, and that one the array.
+    holds a variable of the outer one, and that one the array. The outer one may be in forward mode:
+    then the variable is of another kind from now on.
     """
-    node = variable._node
+    node, kind = variable._node, type_of(variable)
+    if level_of(variable) < level:
+        kind = kind._sibling(type_of(value)._kind)
     if node is not None and node.meta.level < level:
         inner = make_wrapper(type_of(variable), variable._value, node)
-        variable.__class__ = type_of(variable)._class_holding(type(inner))
+        kind = kind._class_holding(type(inner))
         variable._value, variable._node = inner, None
+    variable.__class__ = kind
     mine = getattr(value, "_node", None)
     if isinstance(value, AnyWrapper) and (mine is None or mine.meta.level == level):
         value = value._value
