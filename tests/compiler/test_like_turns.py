@@ -10,6 +10,7 @@ import pytest
 
 import gradwrap as gw
 import gradwrap.numpy as gnp
+from gradwrap.compiler.extrapolating.paths import has_backward_code, paths
 from lambdas import fn
 
 if TYPE_CHECKING:
@@ -77,6 +78,21 @@ def loops_in_a_row(u: Any) -> Any:
 @pytest.mark.parametrize("function", [steps, exchanged, loops_in_a_row])
 def test_turns_that_begin_with_the_same_variables_are_alike(function: Callable[..., Any]) -> None:
     assert ALIKE in explained(function)
+
+
+@pytest.mark.parametrize(("turns", "comparison"), [(150, "and at full size"), (400, ALIKE)])
+def test_turns_are_looked_at_where_a_run_at_full_size_takes_longer(
+    turns: int, comparison: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SECONDS", "LEAST"):
+        monkeypatch.setattr(f"gradwrap.compiler.extrapolating.proof.{name}", 60.0)
+
+    def of_turns(u: Any) -> Any:
+        for _ in range(turns):
+            u = step(u)
+        return np.mean(u * u)
+
+    assert comparison in explained(of_turns)
 
 
 @pytest.mark.parametrize("engine", ["numpy", "c"])
@@ -334,7 +350,41 @@ def with_an_attribute_of_a_function(u: Any) -> Any:
     return np.mean(u * u)
 
 
+@gw.custom_vjp
+def doubled(u: Any) -> Any:
+    return 2.0 * u
+
+
+def doubled_forward(u: Any) -> Any:
+    return doubled(u), None
+
+
+def doubled_backward(_: Any, g: Any) -> Any:
+    for _ in range(3):
+        g = g * 1.0
+    return (2.0 * g,)
+
+
+doubled.defvjp(doubled_forward, doubled_backward)
+
+
+def with_a_rule_of_its_own(u: Any) -> Any:
+    for _ in range(TURNS):
+        u = step(0.5 * doubled(u))
+    return np.mean(u * u)
+
+
+@pytest.mark.parametrize(("function", "has_code"), [(step, False), (doubled, True)])
+def test_code_that_runs_in_a_backward_pass_is_told(
+    function: Callable[..., Any], has_code: bool
+) -> None:
+    with paths(lambda module: module == __name__) as taken:
+        gw.grad(fn(lambda u: np.sum(function(u))))(u0)
+    assert has_backward_code(taken) is has_code
+
+
 DIFFERENT = [
+    with_a_rule_of_its_own,
     *(counted, with_its_index, with_an_array_that_it_makes, with_its_last_index),
     *(with_a_number_of_an_array, with_its_index_in_a_function),
     *(with_a_variable_outside, with_a_list, with_a_list_elsewhere, with_a_comprehension),
@@ -347,7 +397,7 @@ DIFFERENT = [
 
 @pytest.mark.parametrize(
     "function",
-    [*DIFFERENT[:3], *(pytest.param(one, marks=pytest.mark.slow) for one in DIFFERENT[3:])],
+    [*DIFFERENT[:4], *(pytest.param(one, marks=pytest.mark.slow) for one in DIFFERENT[4:])],
 )
 def test_turns_that_may_differ_are_not_taken_for_alike(function: Callable[..., Any]) -> None:
     assert ALIKE not in explained(function)

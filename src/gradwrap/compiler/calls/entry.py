@@ -49,6 +49,8 @@ FIRST = 5000
 """The length of a trace from which extrapolation is tried."""
 PADDED = 1 << 32
 """The most bytes of stacks of loops whose turns vary in number, which `memory` does not bound."""
+RARELY = 100_000
+"""The new objects after which garbage is collected during a trace."""
 MOST_BRANCHES = 16
 REMEDY = "Fix: mend the directory that gradwrap.compiler.cache_info() names, or use cache=False"
 PROOFS = {
@@ -137,7 +139,9 @@ class Entry:
         self._began: float = time.perf_counter()
         """The time at which its first call began."""
         self._is_large: bool = False
-        """Whether one run of the function takes too long for a comparison."""
+        """Whether the program was not compared at full size."""
+        self._are_alike: bool | None = None
+        """Whether all turns of its loops do the same, if that was asked."""
         self._extrapolated: Found | None = None
         """The extrapolated program."""
         self.kept_as: str | None = None
@@ -220,7 +224,7 @@ class Entry:
         """Forget the traces and the program."""
         self.program = self.executable = self.tree = None
         self.traces, self.constants, self.precisions, self._orders = [], [], [], []
-        self._extrapolated, self._is_large = None, False
+        self._extrapolated, self._is_large, self._are_alike = None, False, None
 
     # Tracing --------------------------------------------------------------------------------------
 
@@ -332,6 +336,11 @@ class Entry:
 
     def _has_like_turns(self, found: Found) -> bool:
         """Tell if all turns of the loops do the same, and the program is right for some more."""
+        if self._are_alike is None:
+            self._are_alike = self._tells_like_turns(found)
+        return self._are_alike
+
+    def _tells_like_turns(self, found: Found) -> bool:
         from gradwrap.compiler.extrapolating.alike import FARTHER, of_all_turns
         from gradwrap.compiler.extrapolating.points import Budget
         from gradwrap.compiler.extrapolating.proof import at_point, at_unseen
@@ -442,7 +451,7 @@ class Entry:
         restore = self.surroundings.keep_random()
         try:
             self.target.current.is_traced = True
-            with call.library.current(), noting_code(self._ran):
+            with call.library.current(), noting_code(self._ran), _collecting_rarely():
                 self._extend(call)
             problem = self.surroundings.watch_code(self._ran)
             if problem:
@@ -575,13 +584,15 @@ class Entry:
             notes.append(f"engine {self.target.engine!r}: {error}")
             self.engine = self.library.name
             executable = self.library.engine(found.program)
-        allowed = affordable(time.perf_counter() - self._began)
-        compared = in_full(found, executable.call, mismatch_beyond_movement, allowed)
-        if compared:
-            return compared
-        problem = "" if compared is None else found.family.problem_of_numbers()
-        if problem:
-            return problem
+        compared: str | None = None
+        if not (found.family.is_much_longer and self._has_like_turns(found)):
+            allowed = affordable(time.perf_counter() - self._began)
+            compared = in_full(found, executable.call, mismatch_beyond_movement, allowed)
+            if compared:
+                return compared
+            problem = "" if compared is None else found.family.problem_of_numbers()
+            if problem:
+                return problem
         self._is_large = compared is None
         notes.append(PROOFS["full" if compared is None else "twice"])
         self._extrapolated, self.tree, self.program = found, found.traced.tree, found.program
@@ -720,6 +731,17 @@ class Entry:
                 verify(made, "checkpoints", inputs)
         made.threads = self.target.threads
         return made, is_rolled
+
+
+@contextmanager
+def _collecting_rarely() -> Generator[None]:
+    """Let the garbage collector wait for more objects: a trace makes many that stay."""
+    first, *others = gc.get_threshold()
+    gc.set_threshold(max(first, RARELY) if first else 0, *others)
+    try:
+        yield
+    finally:
+        gc.set_threshold(first, *others)
 
 
 @contextmanager

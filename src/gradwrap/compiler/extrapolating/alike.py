@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.compiler.extrapolating.fitting import Fit
-from gradwrap.compiler.extrapolating.paths import paths
+from gradwrap.compiler.extrapolating.paths import SLOWS_ALL, has_backward_code, paths
 from gradwrap.compiler.extrapolating.points import Family, sizes_of
 from gradwrap.compiler.extrapolating.sizes import Declined
 from gradwrap.compiler.extrapolating.walk import FLOAT, INTEGER, taken
 from gradwrap.compiler.extrapolating.watching import PLAIN, Watch
 from gradwrap.compiler.ir.program import NDARRAY
 from gradwrap.compiler.passes.from_traces import difference
+from gradwrap.compiler.tracing.noting import Performing, performed
 from gradwrap.compiler.tracing.twofold import Unlike
 from gradwrap.core.values.dynamic import TUPLE, type_of
 
@@ -154,11 +155,13 @@ def _check(family: Family, budget: Budget) -> None:
     """
     watches: list[Watch] = []
     steps: list[Any] = []
+    apart = SLOWS_ALL and not has_backward_code(family.paths)
     for point, plain in zip(family.points, family.traces, strict=True):
-        is_counted = point in (family.points[0], family.points[-1])
-        traced, watch, counted = _watched(family, budget, point, is_counted=is_counted)
+        is_end = point in (family.points[0], family.points[-1])
+        traced, watch, counted = _watched(family, budget, point, is_counted=is_end and not apart)
         watches.append(watch)
-        steps += [counted] * is_counted
+        if is_end:
+            steps.append(_counted(family, point, watch) if apart else counted)
         problem = difference(plain, traced)
         if problem or steps[0] != steps[-1]:
             raise Declined(f"runs whose numbers know those at full size differ: {problem}")
@@ -186,6 +189,38 @@ def _watched(
         raise Declined(str(why)) from why
     finally:
         sizes.watch = None
+
+
+def _counted(family: Family, point: Sequence[int], other: Watch) -> Any:
+    """Return the numbers of the function's steps at some lengths, without a backward pass.
+
+    No code of the user's runs in that. `other` has watched a run with it.
+
+    Raises
+    ------
+    Declined
+        At full size it may do something else.
+    """
+    sizes, subject = family.sizes, family.subject
+    sizes.short = [*point]
+    is_users = subject.surroundings.is_users
+    sizes.watch = watch = Watch(sizes, is_users, cuts=family.cuts, period=family.lengths.step)
+    watch.uses.are_noted = False
+    leaves, tape = family.cut_leaves(), Performing(subject.library)
+    try:
+        with paths(is_users, count=watch.step):
+            performed(
+                *(subject.function, leaves, subject.treedef, subject.given),
+                *(family.around(), tape),
+            )
+        counted = watch.check()
+    except Exception as why:
+        raise Declined(str(why)) from why
+    finally:
+        sizes.watch = None
+    if watch.sites != other.sites:
+        raise Declined("other loops run with a backward pass")
+    return counted
 
 
 def _check_numbers(family: Family, watches: Sequence[Watch]) -> None:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.compiler.ir.program import NDARRAY
+from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.observing.code import named_module
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
 
@@ -117,6 +118,8 @@ def paths(
         module: str = frame.f_globals.get("__name__") or ""
         if module not in modules:
             modules[module] = is_users(module)
+        if modules[module] and _is_in_backward_pass(frame):
+            found.add((frame.f_code, BACKWARD, 0))
         return modules[module]
 
     following = _monitoring if sys.version_info >= (3, 12) else _tracing
@@ -231,6 +234,23 @@ def can_follow() -> bool:
     return sys.version_info < (3, 12) or _free_tool() is not None
 
 
+def _is_in_backward_pass(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code is backward_pass.__code__:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def has_backward_code(steps: Iterable[Step]) -> bool:
+    """Tell if code of the user's, such as a rule, ran in a backward pass."""
+    return any(last == BACKWARD for _, last, _ in steps)
+
+
+BACKWARD = -4
+"""The place before code that runs in a backward pass."""
+SLOWS_ALL = sys.version_info < (3, 12)
+"""Whether code of libraries takes several times as long while steps are followed."""
 NUMBERS = count()
 BRANCHES = ("BRANCH_LEFT", "BRANCH_RIGHT")
 TOOLS = (3, 4, 2, 1, 0, 5)

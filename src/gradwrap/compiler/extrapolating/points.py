@@ -57,6 +57,9 @@ SECONDS = 60.0
 """The most time of a run at full size that notes numbers."""
 OTHER_NUMBERS = "numbers, keys or values that long loops read are others than the short ones tell"
 UNKNOWN_NUMBERS = "short loops do not tell what numbers, keys or values long ones read"
+LONGER = 4
+"""To show that all turns are alike takes as long as runs at full size, if those have so many times
+as many operations as all traces."""
 ALTOGETHER = 1 << 17
 """The most operations of all traces at short lengths."""
 
@@ -329,6 +332,12 @@ class Family:
             self._operations = fit.integers([len(one.traced.instrs) for one in samples])
         self.base: _Sample = samples[0]
         self.traces: list[Traced] = [one.traced for one in samples]
+
+    @property
+    def is_much_longer(self) -> bool:
+        """Tell if a run at full size takes longer than to show that all turns are alike."""
+        count = self._operations(self.actual) if self._operations else 0
+        return count > LONGER * sum(len(one.instrs) for one in self.traces)
 
     def problem_of_numbers(self) -> str:
         """Return "" if what enters operations at full size is what the short loops tell."""

@@ -209,6 +209,11 @@ class Watch:
 
     # Loops ----------------------------------------------------------------------------------------
 
+    @property
+    def sites(self) -> list[int]:
+        """Return the places of all long loops, in the order in which they began."""
+        return [loop.site for loop in self.loops]
+
     def site(self, frame: FrameType) -> int:
         """Return the number of a place where a loop begins."""
         return self._sites.setdefault(_instruction(frame), len(self._sites))
@@ -354,6 +359,8 @@ class Turns:
                 self._lists.setdefault(name, []).append(len(whole))
                 self._held[name] = whole
                 seen[name] = (name, *whole[-2:])
+        if not self._watch.uses.are_noted:
+            return None
         try:
             return Seen(self._watch.is_users, self._watch.described).of(seen)
         except Unlike as why:

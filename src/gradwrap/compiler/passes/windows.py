@@ -59,7 +59,7 @@ def stack_windows(program: Program) -> None:
     if any(shared for one in program.shares for shared in one):  # a result may be such a slice
         return
     first = len(program.values)
-    everywhere = uses(program)
+    everywhere: Any = None
     for body in list(program.bodies()):
         windows = {
             place: window
@@ -69,6 +69,7 @@ def stack_windows(program: Program) -> None:
         if len(windows) >= FEWEST:
             rewriter = _Rewriter(program, body, windows)
             rewriter.read()
+            everywhere = uses(program) if everywhere is None else everywhere
             rewriter.add(everywhere)
             body[:] = [one for step in rewriter.steps for one in step]
     if len(program.values) > first:
@@ -136,6 +137,7 @@ class _Rewriter:
         self._windows = windows
         self.steps: list[list[Instr | Loop]] = [[step] for step in body]
         """The steps that replace each step."""
+        self._regions: dict[Any, tuple[int, ...]] = {}
 
     def _emit(
         self,
@@ -240,9 +242,12 @@ class _Rewriter:
             self._collected(chain, whole, groups)
 
     def _region(self, whole: Value, window: _Window) -> tuple[int, ...]:
-        sample = np.broadcast_to(np.zeros((), bool), whole.shape)
-        key = (slice(window.start, window.start + window.width), *window.rest)
-        return tuple(np.shape(sample[key]))
+        known = whole.shape, window.kind
+        if known not in self._regions:
+            sample = np.broadcast_to(np.zeros((), bool), whole.shape)
+            key = (slice(window.start, window.start + window.width), *window.rest)
+            self._regions[known] = tuple(np.shape(sample[key]))
+        return self._regions[known]
 
     def _collected(
         self, chain: list[int], whole: Value, groups: list[tuple[_Stack, list[int]]]

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import FrameType
 
-    from gradwrap.compiler.tracing.run import Around
+    from gradwrap.compiler.tracing.run import Around, Traced
+    from gradwrap.compiler.tracing.tape import Watch
     from gradwrap.core.values.tree import TreeDef
 
     Numbers = dict[tuple[int, str, int, int], list[float]]
@@ -63,19 +64,8 @@ OFTEN = 256
 """The clock is read once in so many operations."""
 
 
-class Noting(Tape):
-    """A tape that performs operations, and keeps the numbers among their arguments alone."""
-
-    def __init__(self, library: Library, seconds: float) -> None:
-        super().__init__(library)
-        self.found: Numbers = {}
-        self.contents: dict[tuple[int, str, int], list[tuple[Any, Any]]] = {}
-        self.kinds: dict[tuple[int, str, int], int] = {}
-        self.steps: array[int] = array("q")
-        self.serials: array[int] = array("q")
-        self._end = time.perf_counter() + seconds
-        self._of_arrays: dict[int, bool] = {}
-        """By the identity of a module's variables: whether it is a library of arrays."""
+class Performing(Tape):
+    """A tape that performs operations, and keeps no record of them."""
 
     def new(self, value: Any) -> Any:
         """Return the tracer of a value."""
@@ -97,12 +87,55 @@ class Noting(Tape):
         return made
 
     def is_made(self, index: int) -> bool:
-        """Tell if a value is the same in each call."""
-        return index in self.made
+        """Tell if a value is known to be the same in each call."""
+        return False
 
     def look(self, kind: str, at: Any, found: Any) -> Any:
         """Refuse to tell a value, since code could branch on it."""
         raise self.refuse("it branches on values")
+
+    def enter(
+        self,
+        fn: Callable[..., Any],
+        name: str,
+        recorded: tuple[Any, ...],
+        keywords: tuple[tuple[str, Any], ...],
+        result: Any,
+        args: tuple[Any, ...] = (),
+    ) -> Any:
+        """Return the result of an operation as tracers."""
+        if isinstance(result, (TUPLE, LIST)):
+            parts = [self.new(part) for part in result]
+            kind = type_of(result)
+            return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+        if not isinstance(result, (NDARRAY, NUMBER)):
+            return result
+        made = self.new(result)
+        if isinstance(result, NDARRAY) and result.base is not None:
+            made.shares = True
+            for one in args:
+                if hasattr(one, "shares"):
+                    one.shares = True
+        return made
+
+
+class Noting(Performing):
+    """A tape that performs operations, and keeps the numbers among their arguments alone."""
+
+    def __init__(self, library: Library, seconds: float) -> None:
+        super().__init__(library)
+        self.found: Numbers = {}
+        self.contents: dict[tuple[int, str, int], list[tuple[Any, Any]]] = {}
+        self.kinds: dict[tuple[int, str, int], int] = {}
+        self.steps: array[int] = array("q")
+        self.serials: array[int] = array("q")
+        self._end = time.perf_counter() + seconds
+        self._of_arrays: dict[int, bool] = {}
+        """By the identity of a module's variables: whether it is a library of arrays."""
+
+    def is_made(self, index: int) -> bool:
+        """Tell if a value is the same in each call."""
+        return index in self.made
 
     def enter(
         self,
@@ -130,19 +163,7 @@ class Noting(Tape):
             self.made.add(len(self.refs))
         key = (line, name, len(serials) - before)
         self.steps.append(self.kinds.setdefault(key, len(self.kinds)))
-        if isinstance(result, (TUPLE, LIST)):
-            parts = [self.new(part) for part in result]
-            kind = type_of(result)
-            return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
-        if not isinstance(result, (NDARRAY, NUMBER)):
-            return result
-        made = self.new(result)
-        if isinstance(result, NDARRAY) and result.base is not None:
-            made.shares = True
-            for one in args:
-                if hasattr(one, "shares"):
-                    one.shares = True
-        return made
+        return super().enter(fn, name, recorded, keywords, result, args)
 
     def _line(self) -> int:
         """Return the current line of the user's code; -1 in a backward pass."""
@@ -194,7 +215,7 @@ class _Primal:
         self.sets_errors: bool = False
         self.replaces: bool = True
         self.tells_same: bool = around.tells_same
-        self.watch = None
+        self.watch: Watch | None = around.watch
 
     def with_arrays(
         self, leaves: Sequence[Any], enter: Callable[[Any], Any]
@@ -208,6 +229,21 @@ def primal(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return what a gradient differentiates; other functions unchanged."""
     of = differentiated(function)
     return function if of is None else of.fun
+
+
+def performed(
+    function: Callable[..., Any],
+    leaves: Sequence[Any],
+    treedef: TreeDef,
+    given: Sequence[bool],
+    around: Around,
+    tape: Performing,
+) -> Traced:
+    """Run a function, or what a gradient differentiates, on a tape that records nothing."""
+    if differentiated(function) is not None:  # it is given arrays in place of Python's floats
+        leaves = [np.float64(leaf) if type_of(leaf) is float else leaf for leaf in leaves]
+    around, library = _Primal(around), tape.library
+    return trace(primal(function), leaves, treedef, given, around, library, tape=tape)
 
 
 def noted(
@@ -227,8 +263,6 @@ def noted(
         It takes longer than it may.
     """
     tape = Noting(library, seconds)
-    if differentiated(function) is not None:  # it is given arrays in place of Python's floats
-        leaves = [np.float64(leaf) if type_of(leaf) is float else leaf for leaf in leaves]
-    traced = trace(primal(function), leaves, treedef, given, _Primal(around), library, tape=tape)
+    traced = performed(function, leaves, treedef, given, around, tape)
     results = tuple([leaf.index for leaf in traced.leaves if type_of(leaf) is Ref])
     return Notes(tape.found, tape.contents, tape.kinds, tape.steps, tape.serials, results)

@@ -413,8 +413,14 @@ class Tape:
         if self.refused:
             raise Unhandled(self.refused)
         # mapped(args, self.recorded) and mapped(args, self.real), without a call for each leaf
-        recorded = tuple([arg if is_literal(arg) else mapped(arg, self.recorded) for arg in args])
-        if OPERATIONS[name].has_key:
+        fixed = [not isinstance(arg, Recorded) and is_literal(arg) for arg in args]
+        recorded = tuple(
+            [
+                arg if is_fixed else mapped(arg, self.recorded)
+                for arg, is_fixed in zip(args, fixed, strict=True)
+            ]
+        )
+        if OPERATIONS[name].has_key and not fixed[1]:
             recorded = (recorded[0], mapped(recorded[1], _plain_integer), *recorded[2:])
         keywords: tuple[tuple[str, Any], ...] = ()
         if kw:
@@ -423,12 +429,8 @@ class Tape:
         if made is not None:
             return made
         real = [
-            arg.value
-            if isinstance(arg, Recorded)
-            else arg
-            if is_literal(arg)
-            else mapped(arg, self.real)
-            for arg in args
+            arg if is_fixed else mapped(arg, self.real)
+            for arg, is_fixed in zip(args, fixed, strict=True)
         ]
         perform = self.library.performing(fn, name)
         keyed = {key: mapped(v, self.real) for key, v in kw.items()} if kw else {}
@@ -460,8 +462,11 @@ class Tape:
             return None  # code finds by it that a part is one of an array
         if result is None or step.out != index or step.name != name or step.fn != fn:
             return None
-        if not same_nest(step.args, recorded) or not same_nest(step.kw, keywords):
+        if len(step.args) != len(recorded) or not same_nest(step.kw, keywords):
             return None
+        for mine, other in zip(step.args, recorded, strict=True):
+            if mine is not other and not same_nest(mine, other):
+                return None
         self.values.append(first.values[index])
         self.refs.append(first.refs[index])
         return self._appended(step, self.library.tracer(result, index, self), args)
