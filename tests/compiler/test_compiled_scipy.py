@@ -203,7 +203,7 @@ def test_numbers_of_python_that_functions_return() -> None:
 
 def filtered(q: Any) -> Any:
     """A Kalman filter that reads the gain where SciPy has left it."""
-    F, H = np.array([[1.0, 0.1], [0.0, 1.0]]), np.array([[1.0, 0.0]])  # noqa: N806  as in books
+    F, H = np.array([[1.0, 0.1], [0.0, 1.0]]), np.array([[1.0, 0.0]])
     x, covariance, total = np.zeros(2), np.eye(2), 0.0
     for y in np.sin(np.linspace(0, 3, 25)):
         x, covariance = F @ x, F @ covariance @ F.T + np.diag(q)
