@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ ONES = np.ones(4)
 
 grad: Any = gw.grad
 untyped: Any = scipy
+native: Any = importlib.import_module("scipy.linalg")
 
 
 def quadrature(a: Any) -> Any:
@@ -197,3 +199,26 @@ def test_numbers_of_python_that_functions_return() -> None:
         for x in ([1.0, 0.5, 0.5, 2.0], [1.0, 0.25, 0.5, 2.0], [2.0, 0.5, 0.5, 1.0]):
             assert np.allclose(compiled(np.array(x)), slope(np.array(x)))
         assert len(compiled.programs) == 1
+
+
+def filtered(q: Any) -> Any:
+    """A Kalman filter that reads the gain where SciPy has left it."""
+    F, H = np.array([[1.0, 0.1], [0.0, 1.0]]), np.array([[1.0, 0.0]])
+    x, covariance, total = np.zeros(2), np.eye(2), 0.0
+    for y in np.sin(np.linspace(0, 3, 25)):
+        x, covariance = F @ x, F @ covariance @ F.T + np.diag(q)
+        spread = H @ covariance @ H.T + q[0] ** 2 + 0.1
+        gain = (covariance @ H.T).T.copy(order="F")
+        native.solve(spread, gain, overwrite_b=True)
+        rest = y - (H @ x)[0]
+        x, covariance = x + gain[0] * rest, covariance - gain.T @ H @ covariance
+        total = total + 0.5 * rest**2 / spread[0, 0] + 0.5 * np.log(spread[0, 0])
+    return total
+
+
+def test_a_loop_whose_results_nothing_reads_is_kept_for_its_errors() -> None:
+    slope = gw.grad(gw.adapting(filtered))
+    compiled = gw.compile(slope)
+    for q in (np.array([0.3, 0.2]), np.array([0.1, 0.4])):
+        np.testing.assert_allclose(compiled(q), slope(q), rtol=1e-12)
+    assert len(compiled.programs) == 1

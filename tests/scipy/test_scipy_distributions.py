@@ -390,9 +390,59 @@ def test_multinomial_in_probabilities_that_sum_to_one() -> None:
 
 
 def test_multivariate_methods_without_a_rule_are_refused_by_name() -> None:
-    with pytest.raises(NoRuleError, match=r"scipy\.stats\.multivariate_normal\.cdf has no deriv"):
-        gw.grad(fn(lambda x: ours.multivariate_normal.cdf(x, np.zeros(2), np.eye(2))))(np.zeros(2))
+    with pytest.raises(NoRuleError, match=r"scipy\.stats\.multivariate_t\.cdf has no derivative"):
+        gw.grad(fn(lambda x: ours.multivariate_t.cdf(x, np.zeros(2), np.eye(2))))(np.zeros(2))
     assert pickle.loads(pickle.dumps(ours.wishart)) is ours.wishart  # noqa: S301  just written
+
+
+@pytest.mark.parametrize("name", ["cdf", "logcdf"])
+def test_probabilities_of_two_normal_numbers(name: str) -> None:
+    method = getattr(ours.multivariate_normal, name)
+    root, mean = np.array([[1.0, 0.6], [0.6, 1.2]]), np.array([0.1, 0.2])
+
+    def probabilities(x: Any, mean: Any, root: Any) -> Any:
+        return method(np.stack([x, 2.0 * x]), mean, root @ root.T, allow_singular=True)
+
+    gw.testing.check_grads(probabilities, (np.array([0.4, -0.3]), mean, root), order=2)
+    ends = np.array([[np.inf, 0.3], [-np.inf, 0.3], [0.3, -50.0]])
+    found = gw.grad(lambda x: np.sum(ours.multivariate_normal.cdf(x, None, root)))(ends)
+    slope = stats.norm.pdf(0.3, scale=np.sqrt(1.2))
+    np.testing.assert_allclose(found, [[0.0, slope], [0.0, 0.0], [0.0, 0.0]], atol=1e-15)
+
+
+def test_probabilities_of_three_normal_numbers() -> None:
+    x = np.array([0.4, -0.3, 0.9])
+    cov = np.array([[1.0, 0.6, 0.2], [0.6, 2.0, 0.3], [0.2, 0.3, 1.5]])
+
+    def by_quadrature(x: Any, cov: Any) -> Any:  # over the first number
+        points, weights = np.polynomial.legendre.leggauss(100)
+        first = -12.0 + (x[0] + 12.0) * (points + 1.0) / 2.0
+        rest = x[1:] - np.multiply.outer(first, cov[0, 1:]) / cov[0, 0]
+        left = cov[1:, 1:] - np.outer(cov[1:, 0], cov[0, 1:]) / cov[0, 0]
+        density = np.exp(-(first**2) / cov[0, 0] / 2.0) / np.sqrt(2.0 * np.pi * cov[0, 0])
+        parts = density * ours.multivariate_normal.cdf(rest, None, left) * weights
+        return np.sum(parts) * (x[0] + 12.0) / 2.0
+
+    def symmetric(cov: Any) -> Any:
+        return (cov + cov.T) / 2.0
+
+    def ours_of(x: Any, cov: Any) -> Any:
+        return ours.multivariate_normal.cdf(x, None, symmetric(cov))
+
+    found = gw.grad(ours_of, argnums=(0, 1))(x, cov)
+    wanted = gw.grad(lambda x, cov: by_quadrature(x, symmetric(cov)), argnums=(0, 1))(x, cov)
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+def test_probabilities_without_a_derivative_are_refused() -> None:
+    cdf = ours.multivariate_normal.cdf
+    with pytest.raises(NoRuleError, match=r"cdf has no derivative with lower_limit="):
+        gw.grad(fn(lambda x: cdf(x, np.zeros(2), np.eye(2), lower_limit=-np.ones(2))))(np.ones(2))
+    with pytest.raises(
+        NoRuleError, match=r"its covariance is singular\. Fix: add a small multiple"
+    ):
+        gw.grad(fn(lambda x: cdf(x, np.zeros(2), np.ones((2, 2)), allow_singular=True)))(np.ones(2))
 
 
 # Functions of samples -----------------------------------------------------------------------------

@@ -49,17 +49,17 @@ class _AddedBack:
         self.everywhere = everywhere
         self.kept = kept
         self.steps: dict[int, Instr | Loop] = {}
-        """By result; a loop by the number of its first result."""
+        """By result; a loop, which may have none, by a number below zero."""
         self.instead: dict[int, Any] = {}
         """By value: the value that replaces it, in later bodies too."""
 
     def rewritten(self, body: list[Instr | Loop]) -> list[Instr | Loop]:
         """Return a body without superfluous additions and zeros."""
         self.steps = {}
-        for one in body:
+        for number, one in enumerate(body):
             step = changed(one, self._leaf) if self.instead else one
             if isinstance(step, Loop) or not self._leaves_out(step):
-                self.steps[step.outs[0] if isinstance(step, Loop) else step.out] = step
+                self.steps[~number if isinstance(step, Loop) else step.out] = step
         return list(self.steps.values())
 
     def _leaf(self, leaf: Any) -> Any:

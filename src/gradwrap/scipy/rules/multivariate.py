@@ -20,6 +20,7 @@ from gradwrap.scipy.calls import are_plain
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.kinds import Formula
 from gradwrap.scipy.rules.distributions import Distribution
+from gradwrap.scipy.rules.normal_probabilities import probability
 from gradwrap.scipy.solving import data_of, plain
 from gradwrap.scipy.table import Row, register
 
@@ -90,6 +91,20 @@ def _normal_in_subspace(deviations: Any, matrix: Any) -> Any:
 def _normal_entropy(mean: Any, cov: Any) -> Any:
     _, matrix, dim = _deviations(0.0, mean, cov)
     return 0.5 * (dim * (LOG_2PI + 1.0) + np.linalg.slogdet(matrix)[1])
+
+
+def _normal_cdf(x: Any, mean: Any, cov: Any, out: Any, allow_singular: Any = False) -> Any:
+    deviations, matrix, dim = _deviations(x, mean, cov)
+    if allow_singular and np.linalg.matrix_rank(data_of(matrix), hermitian=True) < dim:
+        raise NoRuleError(
+            "The distribution function of a normal distribution has no derivative here: its "
+            "covariance is singular. Fix: add a small multiple of the identity to it."
+        )
+    return np.reshape(probability(np.reshape(deviations, (-1, dim)), matrix, out), np.shape(out))
+
+
+def _normal_log_cdf(x: Any, mean: Any, cov: Any, out: Any, allow_singular: Any = False) -> Any:
+    return np.log(_normal_cdf(x, mean, cov, np.exp(out), allow_singular))
 
 
 def _student(x: Any, loc: Any, shape: Any, df: Any) -> Any:
@@ -406,8 +421,23 @@ def _moment(name: str, function: Callable[..., Any], arrays: str) -> Row:
     )
 
 
+def _normal_probabilities() -> list[Row]:
+    return [
+        Row(
+            f"stats.multivariate_normal.{name}",
+            Formula(function),
+            arrays="x mean cov",
+            symmetric="cov",
+            neutral="maxpts abseps releps rng",
+            original=_of_numbers(getattr(stats.multivariate_normal, name)),
+        )
+        for name, function in (("cdf", _normal_cdf), ("logcdf", _normal_log_cdf))
+    ]
+
+
 METHODS = [
     *_rows("multivariate_normal", _normal, "x mean cov"),
+    *_normal_probabilities(),
     _moment("multivariate_normal.entropy", _normal_entropy, "mean cov"),
     *_rows("multivariate_t", _student, "x loc shape df"),
     *_rows("dirichlet", _dirichlet, "x alpha"),
