@@ -324,6 +324,7 @@ def test_functions_of_python_for_each_element() -> None:
     rows(
         [
             (lambda x: x.ctypes, TrackedAttributeError, r"x\.detach\(\)\.data\.ctypes"),
+            (lambda x: x.base, TrackedAttributeError, r"x\.detach\(\)\.data\.base"),
             (lambda x: x.nonsense, TrackedAttributeError, "no attribute 'nonsense'"),
             (lambda x: setattr(x, "dtype", int), TrackedAttributeError, "has no setter"),
             (lambda x: setattr(x, "imag", 1.0), InPlaceError, r"x = x \+ 1j \* v"),

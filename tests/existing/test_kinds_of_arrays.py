@@ -464,3 +464,16 @@ def repeated(x: Any) -> Any:
 @pytest.mark.parametrize("function", [beside_a_list, beside_a_list_that_grows, repeated])
 def test_an_array_from_outside_beside_a_list(function: Callable[[Any], Any]) -> None:
     check(function)
+
+
+def test_the_base_of_a_view_is_the_array_that_it_is_of() -> None:
+    def of_views(x: Any) -> Any:
+        y = np.multiply.outer(np.ones(2), x)
+        assert y.copy().base is None
+        assert y[1:].T.base is y
+        assert y[[0, 1]].base is None
+        y[1:].T.base[0] = 0.0
+        return np.sum(y)
+
+    x = np.array([1.0, 2.0, 3.0, 4.0])
+    np.testing.assert_array_equal(gw.grad(gw.adapting(of_views))(x), np.ones(4))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from gradwrap.core.array.adapted import adapted_caller
 from gradwrap.core.array.flat import Flat
 from gradwrap.core.array.setters import mark_imaginary, set_part, set_shape
 from gradwrap.core.array.writing.views import IMAG, REAL, view_of
@@ -87,9 +88,9 @@ class Attributes(Wrapper):
 
     @property
     def base(self) -> Self | None:
-        """The array whose memory this view shares, or None, as of NumPy's arrays."""
-        if not hasattr(innermost(self), "base"):
-            raise AttributeError("base")  # which the library lacks; `__getattr__` says so
+        """The array of which this is a view, or None, as of NumPy's arrays; in adapted code."""
+        if adapted_caller() is None:
+            raise AttributeError("base")  # `__getattr__` names a remedy
         found: Any = self
         while (how := view_of(found)) is not None:
             found = how.source

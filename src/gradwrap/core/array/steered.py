@@ -40,6 +40,8 @@ CLOSER = 0.1
 """The last differences are smaller than this part of the first."""
 SAMPLES = 8
 """So many elements of arrays that are compared are looked at."""
+BETWEEN = ("gradwrap.core.", "gradwrap.backends.", "gradwrap.adaptation.", "gradwrap.numpy")
+"""The names of the modules through which code comes to a comparison."""
 MOST = 256
 """The visits after which a branch is no longer looked at."""
 REMEDY = (
@@ -187,11 +189,11 @@ def _closes_in(rests: tuple[float, ...]) -> bool:
 
 
 def adapted_frame() -> FrameType | None:
-    """Return the frame of adapted code that called gradwrap."""
+    """Return the frame of adapted code that compares; None if a rule or a solver of ours does."""
     frame: FrameType | None = frame_of(1)
     while frame is not None and MARK not in frame.f_globals:
-        is_ours = str(frame.f_globals.get("__name__", "")).startswith("gradwrap.")
-        frame = frame.f_back if is_ours else None
+        is_between = str(frame.f_globals.get("__name__", "")).startswith(BETWEEN)
+        frame = frame.f_back if is_between else None
     return frame
 
 

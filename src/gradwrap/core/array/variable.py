@@ -300,7 +300,8 @@ class Variable(
             return MethodType(method, self)
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *protocol.method_names()})
+        names = {*super().__dir__(), *protocol.method_names()}
+        return sorted(names - {"base"})  # which adapted code alone has
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Namespace[A]:
         """Return the namespace whose functions record; each library has one."""

@@ -133,7 +133,8 @@ class Tape(Call):
         sharing: list[str] = []
         parts: list[str] = []
         formulas = [f for f in map(rule.formula_of, indices) if f is not None]
-        has_base = all(hasattr(kind, "base") for kind in self.bound.backend.array_types)
+        backend = self.bound.backend
+        has_base = not backend.depth and all(hasattr(kind, "base") for kind in backend.array_types)
         is_view = "{}_d.base is not None" if has_base else "True"
         for name in dict.fromkeys(name for formula in formulas for name in formula.saved):
             if name in rule.arrays and rule.variadic:
