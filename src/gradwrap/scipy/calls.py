@@ -28,6 +28,7 @@ from gradwrap.core.levels.wrapper import (
     stripped,
 )
 from gradwrap.core.observing.callers import noted
+from gradwrap.core.observing.comparing import solvers
 from gradwrap.core.values.comparing import zeros_like
 from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, TUPLE, rebuilt, type_of
 from gradwrap.core.values.tree import map_leaves
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from gradwrap.scipy.results import Path
     from gradwrap.scipy.table import Row
     from gradwrap.transforms.custom_calls import Pull
+
+solvers.append(f"{__package__}.")
 
 FAILURES = (
     AttributeError,

@@ -22,6 +22,7 @@ from gradwrap.core.levels.levels import is_differentiating, newest_level, silent
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.observing.callers import MARK
 from gradwrap.core.observing.code import frame_of
+from gradwrap.core.observing.comparing import solvers
 from gradwrap.core.observing.pausing import paused
 from gradwrap.core.values.dynamic import attributes_of, type_of
 from gradwrap.core.values.record import Record
@@ -40,8 +41,6 @@ CLOSER = 0.1
 """The last differences are smaller than this part of the first."""
 SAMPLES = 8
 """So many elements of arrays that are compared are looked at."""
-BETWEEN = ("gradwrap.core.", "gradwrap.backends.", "gradwrap.adaptation.", "gradwrap.numpy")
-"""The names of the modules through which code comes to a comparison."""
 MOST = 256
 """The visits after which a branch is no longer looked at."""
 REMEDY = (
@@ -192,7 +191,8 @@ def adapted_frame() -> FrameType | None:
     """Return the frame of adapted code that compares; None if a rule or a solver of ours does."""
     frame: FrameType | None = frame_of(1)
     while frame is not None and MARK not in frame.f_globals:
-        is_between = str(frame.f_globals.get("__name__", "")).startswith(BETWEEN)
+        name = str(frame.f_globals.get("__name__", ""))
+        is_between = name.startswith("gradwrap.") and not name.startswith((*solvers,))
         frame = frame.f_back if is_between else None
     return frame
 

@@ -11,3 +11,5 @@ if TYPE_CHECKING:
 looker: ContextVar[Callable[..., None] | None] = ContextVar("gradwrap_looker", default=None)
 """A function that gets the two operands of each comparison, or the operand of `sign`."""
 looks: Callable[[], Any] = looker.get
+solvers: list[str] = []
+"""The packages whose own comparisons, in rules and solvers, are no search of the calling code."""
