@@ -477,3 +477,22 @@ def test_the_base_of_a_view_is_the_array_that_it_is_of() -> None:
 
     x = np.array([1.0, 2.0, 3.0, 4.0])
     np.testing.assert_array_equal(gw.grad(gw.adapting(of_views))(x), np.ones(4))
+
+
+class Grid:
+    """A class of a package, made of an array or of another grid."""
+
+    def __init__(self, values: Any) -> None:
+        self.data = np.array(values.data) if hasattr(values, "data") else np.array(values)
+
+
+def test_the_memory_of_an_array_makes_an_array() -> None:
+    def gridded(x: Any) -> Any:
+        grid = Grid(Grid(x[:3] ** 2))
+        y = x * 1.0
+        y.data[1] = 3.0 * x[0]
+        return np.prod(grid.data) * x.data[0] + np.sum(y**2) + len(x.data)
+
+    check(gridded)
+    with pytest.raises(AdaptationError, match="a bytes-like object is required"):
+        gw.grad(gw.adapting(lambda x: np.frombuffer(x.data)[0]))(X)

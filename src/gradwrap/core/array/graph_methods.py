@@ -16,7 +16,6 @@ from gradwrap.core.graph.tape import backward
 from gradwrap.core.levels.levels import TAPE_LEVEL
 from gradwrap.core.levels.wrapper import is_recorded, native
 from gradwrap.core.library.buffers import share
-from gradwrap.core.observing.callers import leaving
 from gradwrap.core.observing.handles import register
 from gradwrap.core.values.comparing import described, mismatch
 from gradwrap.core.values.dynamic import class_of
@@ -52,10 +51,12 @@ class GraphMethods(Generic[A]):
         Assigning another array of the same library, shape and dtype replaces this one,
         unrecorded. Writing into it is unrecorded too; it does not change what operations have
         saved, or backward raises an error. In code that `gradwrap.adapting` adapts, where it
-        would be the memory of an array of NumPy's, that of a tracked array is refused.
+        would be the memory of an array of NumPy's, a tracked array stands for its own memory.
         """
         if adapted_caller() is not None and is_recorded(self):
-            raise leaving("The memory of an array (x.data, memoryview, frombuffer)")
+            this: Any = self
+            itself: A = this  # which `np.array(x.data)` and `x.data[i]` take
+            return itself
         return handed_out(self)  # type: ignore[no-any-return]  # the A it was made with
 
     @data.setter
