@@ -19,7 +19,7 @@ import scipy.sparse
 from gradwrap.core.array.adapted import subclass_views
 from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.levels.wrapper import AnyWrapper
-from gradwrap.core.observing.callers import current_caller, current_place
+from gradwrap.core.observing.callers import current_caller, current_place, remedy
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import NoRuleError
@@ -398,10 +398,14 @@ class TrackedMatrix(Holder):
         return object.__hash__(self)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        fix = remedy(
+            current_caller(),
+            "gradwrap.scipy.sparse in place of scipy.sparse, gradwrap.adapting for code that you "
+            "cannot edit, or .toarray().",
+        )
         raise NoRuleError(
             "A sparse matrix of tracked elements was given to code that needs a plain array, and "
-            "its gradient would be lost. Fix: gradwrap.scipy.sparse in place of scipy.sparse, "
-            "gradwrap.adapting for code that you cannot edit, or .toarray()."
+            f"its gradient would be lost. Fix: {fix}"
         )
 
     # Sums and parts
