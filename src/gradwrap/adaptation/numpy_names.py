@@ -264,14 +264,15 @@ class _OfFunction:
 
     def accumulate(self, array: Any, /, axis: int = 0, dtype: Any = None, **options: Any) -> Any:
         """Call the function with what it has returned and the next element, along an axis."""
-        if options or are_plain((array,), {}) or not np.shape(array)[axis]:
+        if options or are_plain((array,), {}) or not np.size(array):
             return self._plain.accumulate(array, axis, dtype, **options)
         rows: list[Any] = np.moveaxis(ours.asarray(array), axis, 0)
         return np.moveaxis(np.stack(list(itertools.accumulate(rows, self))), 0, axis)
 
     def reduce(self, array: Any, /, axis: Any = 0, dtype: Any = None, **options: Any) -> Any:
         """Return the last of what `accumulate` returns."""
-        if options or are_plain((array,), {}) or not np.shape(array)[axis]:
+        is_one_axis = np.size(array) and np.ndim(array) and isinstance(axis, int)
+        if options or are_plain((array,), {}) or not is_one_axis:
             return self._plain.reduce(array, axis, dtype, **options)
         return np.take(self.accumulate(array, axis), -1, axis=axis)
 

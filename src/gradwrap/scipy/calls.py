@@ -68,6 +68,10 @@ class Holder:
         """SciPy's object of the same values."""
         raise NotImplementedError
 
+    def stored_data(self) -> Any:
+        """Return the numbers."""
+        raise NotImplementedError
+
 
 SUSPECTS = (AnyWrapper, *SEQUENCE, DICT, Holder)
 """The types of arguments that are variables, or may hold them."""

@@ -242,7 +242,8 @@ class _Rewriter:
             self._collected(chain, whole, groups)
 
     def _region(self, whole: Value, window: _Window) -> tuple[int, ...]:
-        known = whole.shape, window.kind
+        ends = slice(window.start, window.start + window.width).indices(whole.shape[0])
+        known = whole.shape, window.kind, len(range(*ends))  # shorter where the array ends
         if known not in self._regions:
             sample = np.broadcast_to(np.zeros((), bool), whole.shape)
             key = (slice(window.start, window.start + window.width), *window.rest)

@@ -12,7 +12,7 @@ import numpy as np
 from gradwrap.core.levels.modes import no_grad
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import NoRuleError
-from gradwrap.scipy.calls import wrappers_in
+from gradwrap.scipy.calls import Holder, wrappers_in
 from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.kinds import ArrayApi, formula
 from gradwrap.scipy.results import is_float, part_at
@@ -446,9 +446,10 @@ def _linprog(  # noqa: C901  one kind of constraint after the other
     result: Any, name: Any, c: Any, A_ub: Any, b_ub: Any, A_eq: Any, b_eq: Any, bounds: Any
 ) -> Any:
     """Return the optimal vertex, where the active constraints meet."""
-    A_ub, A_eq = (None if A is None else as_dense(A) for A in (A_ub, A_eq))
-    if not is_recorded([leaf for _, leaf in wrappers_in([c, A_ub, b_ub, A_eq, b_eq, bounds])]):
+    given = [one.stored_data() if isinstance(one, Holder) else one for one in (A_ub, A_eq)]
+    if not is_recorded([leaf for _, leaf in wrappers_in([c, *given, b_ub, b_eq, bounds])]):
         return {}
+    A_ub, A_eq = (None if A is None else as_dense(A) for A in (A_ub, A_eq))
     refuse_failure(name, result.success, result.message)
     x, c = result.x, np.reshape(as_array(c), (-1,))
     n = len(x)
