@@ -339,9 +339,9 @@ class _Search:
     def _in_function(self, function: Any) -> Iterator[Change]:
         is_own = self._is_own(function)
         module = str(function.__globals__.get("__name__") or "")
-        # another package's function may have closed over what this one has given it
+        # another package's decorator has made it, and it may have closed over what it was given
         may_call = is_own or not is_never_adapted(package_of(module))
-        if is_own:
+        if may_call:
             self.functions.append(function)
         if is_own and function.__defaults__:
             stand_ins = tuple(map(_or_itself, function.__defaults__))
