@@ -23,7 +23,7 @@ import array_api_compat
 import numpy as _np  # noqa: ICN001  `numpy` is the module that stands in for it
 
 from gradwrap import random
-from gradwrap.adaptation import numba, numexpr, subclasses
+from gradwrap.adaptation import dask, numba, numexpr, subclasses
 from gradwrap.adaptation.beside import source_of
 from gradwrap.adaptation.bottleneck import FUNCTIONS
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
@@ -585,6 +585,7 @@ def _normal(distribution: NormalDist) -> Any:
 _FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
     **dict.fromkeys(READERS, readers_of),
     **dict.fromkeys(numba.MODULES, numba.functions),
+    "dask.array": dask.functions,
     "functools": _generic_functions,
     "numexpr": numexpr.functions,
     "numpy.testing": _checks,
