@@ -349,13 +349,16 @@ class _Search:
                 yield Change(Place(function, "__defaults__"), function.__defaults__, stand_ins)
         if is_own and function.__kwdefaults__:
             yield from self.in_dictionary(function.__kwdefaults__, DEPTH)
-        for cell in function.__closure__ or ():
+        for name, cell in zip(
+            function.__code__.co_freevars, function.__closure__ or (), strict=True
+        ):
             try:
                 value = cell.cell_contents
             except ValueError:  # of a name that has no value yet
                 continue
             place = Place(cell, "cell_contents")
-            yield from self._at(place, value, 0) if may_call else self._inside(value, 0)
+            is_exchanged = may_call and name != "__class__"  # which `super()` reads
+            yield from self._at(place, value, 0) if is_exchanged else self._inside(value, 0)
         yield from self._inside(attributes_of(function).get("__wrapped__"), 0)
 
     def _in_class(self, kind: type[Any]) -> Iterator[Change]:

@@ -110,7 +110,7 @@ def compute(x: Any, **options: Any) -> Any:
     if not is_tracked(x):
         return native(x).compute(**options)
     chunks = innermost(x).chunks
-    return _linear(lambda a: a.compute(**options), lambda g: from_array(g, chunks), x)
+    return linear(lambda a: a.compute(**options), lambda g: from_array(g, chunks), x)
 
 
 def from_array(x: Any, *args: Any, **options: Any) -> Any:
@@ -119,7 +119,7 @@ def from_array(x: Any, *args: Any, **options: Any) -> Any:
         return np.add(x, da.zeros((), dtype=innermost(x).dtype))
     if not is_recorded(x):
         return da.from_array(native(x), *args, **options)
-    return _linear(lambda a: da.from_array(a, *args, **options), compute, x)
+    return linear(lambda a: da.from_array(a, *args, **options), compute, x)
 
 
 def asarray(a: Any, dtype: Any = None, **options: Any) -> Any:
