@@ -30,7 +30,7 @@ from gradwrap.adaptation.rewriting import Rewriting, Rewritten
 from gradwrap.adaptation.stand_ins import stand_in_of
 from gradwrap.adaptation.subclasses import constructor
 from gradwrap.core.observing.callers import MARK, is_never_adapted
-from gradwrap.core.observing.code import package_of
+from gradwrap.core.observing.code import library_named, package_of
 from gradwrap.core.values.dynamic import (
     DICT,
     LIST,
@@ -233,7 +233,7 @@ class _Search:
         self.compiled: set[int] = set()
         """The identities of those that Numba compiles, from their code as it is."""
         self._namespace = namespace
-        self._package = package_of(str(namespace.get("__name__") or ""))
+        self._package = library_named(str(namespace.get("__name__") or ""))
         self._seen: set[int] = {id(vars(builtins)), id(sys.modules)}
 
     def in_dictionary(self, values: dict[Any, Any], depth: int) -> Iterator[Change]:
@@ -331,7 +331,7 @@ class _Search:
 
     def _is_of(self, module: str) -> bool:
         is_given = isinstance(self._namespace, Given)
-        package = package_of(module)
+        package = library_named(module)
         if package == OURS:  # the names of a doctest of ours
             return False
         return not is_never_adapted(package) if is_given else package == self._package
@@ -340,7 +340,7 @@ class _Search:
         is_own = self._is_own(function)
         module = str(function.__globals__.get("__name__") or "")
         # another package's decorator has made it, and it may have closed over what it was given
-        may_call = is_own or not is_never_adapted(package_of(module))
+        may_call = is_own or not is_never_adapted(library_named(module))
         if may_call:
             self.functions.append(function)
         if is_own and function.__defaults__:

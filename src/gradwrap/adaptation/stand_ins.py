@@ -51,7 +51,7 @@ from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.library.namespace import EXTENSIONS
 from gradwrap.core.library.registration import registered
 from gradwrap.core.observing.callers import current_caller
-from gradwrap.core.observing.code import STANDARD
+from gradwrap.core.observing.code import STANDARD, library_named
 from gradwrap.core.observing.results import are_equal, parts_of
 from gradwrap.core.values.dynamic import TYPE, attribute_or_none, attributes_of, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
@@ -268,7 +268,7 @@ def _of_scipy(value: Any) -> Any:
     """Return the dispatcher of `gradwrap.scipy` for a function or module, or None."""
     is_module = issubclass(type_of(value), ModuleType)
     name = attribute_or_none(value, "__name__") if is_module else _home(value)
-    if not isinstance(name, str) or _library(name) != "scipy":
+    if not isinstance(name, str) or library_named(name) != "scipy":
         return None
     dispatcher = _scipy_dispatcher()
     found = None if dispatcher is None else dispatcher(value)
