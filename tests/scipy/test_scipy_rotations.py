@@ -168,5 +168,5 @@ def test_hull_in_adapted_code() -> None:
 
 
 def test_hull_that_grows_is_refused() -> None:
-    with pytest.raises(NotImplementedError, match="incremental=True.*all points at once"):
+    with pytest.raises(NotImplementedError, match=r"incremental=True.*all points at once"):
         gw.grad(lambda x: spatial.ConvexHull(x, incremental=True).volume)(CLOUD)
