@@ -66,10 +66,11 @@ def installed() -> dict[str, str]:
 @pytest.mark.peers
 @pytest.mark.slow
 def test_mypy_with_the_types_of_other_libraries() -> None:
-    """Without the project's settings, which skip these libraries."""
+    """Without the project's settings, which skip these libraries, and so without its cache."""
     pytest.importorskip("mypy")
     paths = [str(SUBJECTS / "libraries" / file) for file in installed().values()]
-    options = ("--strict", "--follow-imports=silent", "--config-file=")
+    cache = f"--cache-dir={ROOT / '.mypy_cache' / 'libraries'}"
+    options = ("--strict", "--follow-imports=silent", "--config-file=", cache)
     assert run("mypy", *options, *paths, MYPYPATH=str(ROOT / "src")) == ""
 
 
