@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import interpolate, stats
 
 import gradwrap as gw
 from gradwrap.errors import GradwrapError, NoRuleError
@@ -281,3 +282,25 @@ def test_expressions_of_the_engine_that_is_compiled(
         warnings.simplefilter("ignore", RuntimeWarning)  # that pandas takes another engine
         found = gw.grad(gw.adapting(lambda x: total(x, "numexpr")))(X)
     np.testing.assert_allclose(found, wanted, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda s: np.vectorize(lambda a, b: a * b if a > 1.0 else b)(s, s**2),
+        lambda s: np.vectorize(lambda a, b: a**b, otypes=[float])(2.0, s),
+        lambda s: stats.norm.cdf(s, 1.0, s * 2.0),
+        lambda s: stats.norm(1.0, 2.0).pdf(s.to_frame()),
+        lambda s: stats.norm.interval(0.3 * s, 1.0, 2.0)[1],
+        lambda s: interpolate.CubicSpline(np.arange(6.0), s)(s),
+        lambda s: interpolate.interp1d(np.arange(6.0), s)(0.7),
+        lambda s: interpolate.interp1d(np.arange(6.0), np.arange(6.0) ** 2)(s),
+    ],
+)
+def test_functions_that_make_arrays_of_tables(function: Any) -> None:
+    def total(x: Any) -> Any:
+        made = np.reshape(function(pd.Series(x * 1.0)), (-1,))
+        return np.sum(made * np.cos(np.arange(len(made))))
+
+    wanted = [(total(X + h) - total(X - h)) / 2e-6 for h in 1e-6 * np.eye(6)]
+    np.testing.assert_allclose(gw.grad(gw.adapting(total))(X), wanted, rtol=1e-6, atol=1e-8)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.core.calls.general import taking_arrays
 from gradwrap.core.levels.modes import called
 from gradwrap.core.levels.wrapper import is_derived, is_recorded, native
 from gradwrap.errors import BatchedValueError, GradwrapError, NoRuleError
@@ -126,6 +127,7 @@ def differentiable(kind: Hashable) -> Any:
 def _method(base: Any, name: str) -> Callable[..., Any]:
     original = getattr(base, name)
 
+    @taking_arrays
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if are_plain(args, kwargs):
