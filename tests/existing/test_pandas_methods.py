@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -300,6 +301,32 @@ def test_expressions_of_the_engine_that_is_compiled(
 def test_functions_that_make_arrays_of_tables(function: Any) -> None:
     def total(x: Any) -> Any:
         made = np.reshape(function(pd.Series(x * 1.0)), (-1,))
+        return np.sum(made * np.cos(np.arange(len(made))))
+
+    wanted = [(total(X + h) - total(X - h)) / 2e-6 for h in 1e-6 * np.eye(6)]
+    np.testing.assert_allclose(gw.grad(gw.adapting(total))(X), wanted, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda t, x: t * x[:3][:, None],
+        lambda t, x: (1.0 - t) * x[None, :2] - x.reshape(3, 2),
+        lambda t, x: t * np.arange(3.0)[:, None] + x[:2],
+        lambda t, x: t.where(t > x[:3][:, None] ** 2, 0.5),
+        lambda t, _: t[~(np.isclose(t, 0) | (t < 0.6))].fillna(0.0) ** 2,
+        lambda t, x: np.maximum(t, 1.0) + np.arctan2(t, 1.0 + t) + np.hypot(x[0], t),
+        lambda t, x: math.sqrt(x[0]) * t["a"] + (1.0 - math.sqrt(x[1])) * t["b"],
+        lambda t, x: np.full_like(t["a"], 3.0) * x[:3] + np.zeros(3, dtype=t["a"].dtype),
+        lambda t, _: t["a"] if t["a"].dtype == float else 0.0 * t["a"],
+        lambda t, _: t["a"] if np.issubdtype(t["a"].dtype, np.floating) else 0.0 * t["a"],
+        lambda t, _: t[[c for c in t if t.dtypes[c] in (float, np.float32)]] ** 2,
+    ],
+)
+def test_tables_in_formulas_of_arrays(function: Any) -> None:
+    def total(x: Any) -> Any:
+        made = function(pd.DataFrame({"a": x[:3], "b": x[3:] ** 2}), x)
+        made = np.reshape(made.to_numpy() if hasattr(made, "to_numpy") else made, (-1,))
         return np.sum(made * np.cos(np.arange(len(made))))
 
     wanted = [(total(X + h) - total(X - h)) / 2e-6 for h in 1e-6 * np.eye(6)]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.adaptation.after_import import exchange
+from gradwrap.core.array.adapted import adapted_caller
 from gradwrap.core.array.attributes import remedies
 from gradwrap.core.array.variable import Variable
 from gradwrap.core.calls.table_labels import note_product
@@ -186,7 +187,9 @@ def _let_hold() -> None:
     _exchange(pd.Series, "_cmp_method", _compared)
     _exchange(pd.Series, "_arith_method", _computed)
     _exchange(pd.DataFrame, "__init__", _made_of_columns)
-    _exchange(pd.DataFrame, "_arith_method", _computed_by_column)
+    for name in ("_arith_method", "_cmp_method", "_logical_method"):
+        _exchange(pd.DataFrame, name, _computed_by_column)
+    _exchange(pd.DataFrame, "__array_ufunc__", _applied_to_several)
     _exchange(pd.DataFrame, "insert", _inserted)
     _exchange(pd.DataFrame, "isetitem", _stored)
     _exchange(pd.DataFrame, "_where", _chosen_where)  # of a series, too
@@ -212,6 +215,8 @@ def _let_hold() -> None:
             _exchange(kind, name, _by_values)
         _exchange(kind, "__array__", _as_an_array)
         kind.values = property(_converted(kind.values.fget), doc=kind.values.__doc__)
+        kind.dtypes = property(_shown(kind.dtypes.fget), doc=kind.dtypes.__doc__)
+    pd.Series.dtype = property(_shown(pd.Series.dtype.fget), doc=pd.Series.dtype.__doc__)
 
 
 def _exchange(kind: Any, name: str, make: Callable[[Any], Any]) -> None:
@@ -367,17 +372,55 @@ def _computed(compute: Any) -> Any:
 
 
 def _computed_by_column(compute: Any) -> Any:
-    """Combine a table with a tracked number column by column; pandas would join the columns."""
+    """Combine a table with a tracked array column by column; pandas would join the columns."""
 
     def computed(self: Any, other: Any, op: Any) -> Any:
-        if not (isinstance(other, AnyWrapper) and not other.ndim and is_recorded(other)):
-            return compute(self, other, op)
-        columns = {at: op(self.iloc[:, at], other) for at in range(self.shape[1])}
+        if not (isinstance(other, AnyWrapper) and is_recorded(other)):
+            return compute(self, _untracked(other), op)
+        columns = {}
+        for at in range(self.shape[1]):
+            one = np.broadcast_to(other, self.shape)[:, at] if other.ndim else other
+            columns[at] = op(self.iloc[:, at], one)
         made = pd.DataFrame(columns, index=self.index)
         made.columns = self.columns
         return made
 
     return computed
+
+
+def _applied_to_several(apply: Any) -> Any:
+    """Apply a function of elements to a table of tracked numbers and others, by their arrays."""
+
+    def applied(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        tables = [one for one in inputs if isinstance(one, (pd.Series, pd.DataFrame))]
+        is_of_frames = self.ndim > 1 and all(
+            one.ndim > 1 and one.index.equals(self.index) and one.columns.equals(self.columns)
+            for one in tables
+        )
+        if is_of_frames and len(inputs) > 1 and method == "__call__" and not options:
+            if any(map(_holds, tables)):
+                return _combined(ufunc, inputs)
+        return apply(self, ufunc, method, *inputs, **options)
+
+    return applied
+
+
+def _shown(get: Any) -> Any:
+    """Show adapted code the dtype of the numbers that a column holds: it asks if they are floats."""
+
+    def shown(self: Any) -> Any:
+        found = get(self)
+        if isinstance(found, np.dtype) or adapted_caller() is None:
+            return found
+        if not isinstance(found, pd.Series):
+            return _dtype_of_numbers(found)
+        return pd.Series([*map(_dtype_of_numbers, found)], found.index, dtype=object)
+
+    return shown
+
+
+def _dtype_of_numbers(dtype: Any) -> Any:
+    return dtype.numpy_dtype if hasattr(dtype, "holds_tracked") else dtype
 
 
 def _converted(convert: Any) -> Any:
