@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import interpolate, stats
+from scipy import interpolate, spatial, stats
 
 import gradwrap as gw
 from gradwrap.errors import GradwrapError, NoRuleError
@@ -296,6 +296,11 @@ def test_expressions_of_the_engine_that_is_compiled(
         lambda s: interpolate.CubicSpline(np.arange(6.0), s)(s),
         lambda s: interpolate.interp1d(np.arange(6.0), s)(0.7),
         lambda s: interpolate.interp1d(np.arange(6.0), np.arange(6.0) ** 2)(s),
+        lambda s: stats.gaussian_kde(s)(s),
+        lambda s: stats.multivariate_normal(s[:2], np.eye(2)).logpdf(s[3:5]),
+        lambda s: spatial.KDTree(s.to_frame()).query([[1.0]])[0],
+        lambda s: np.trapezoid(y=s, x=s.index) + np.bincount(np.digitize(s, [1.0]), weights=s),
+        lambda s: s[np.asarray(s) > 0.9] * s.loc[np.asarray(s) > 0.9],
     ],
 )
 def test_functions_that_make_arrays_of_tables(function: Any) -> None:

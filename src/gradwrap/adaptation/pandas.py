@@ -20,7 +20,7 @@ from gradwrap.core.array.attributes import remedies
 from gradwrap.core.array.variable import Variable
 from gradwrap.core.calls.table_labels import note_product
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_index
 from gradwrap.core.library.labelled import (
     Labelled,
     are_kept,
@@ -30,7 +30,7 @@ from gradwrap.core.library.labelled import (
     unlabelled,
 )
 from gradwrap.core.observing.callers import advisers
-from gradwrap.core.values.dynamic import DICT, SEQUENCE, type_of
+from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, type_of
 from gradwrap.errors import NotAnArrayError
 
 if TYPE_CHECKING:
@@ -195,8 +195,15 @@ def _let_hold() -> None:
     _exchange(pd.DataFrame, "_where", _chosen_where)  # of a series, too
     _exchange(pd.DataFrame, "to_numpy", _converted)
     _exchange(pd.DataFrame, "apply", _applied_to_rows)
+    _let_choose()
+
+
+def _let_choose() -> None:
+    """Let rows, windows and groups of such tables be taken, and their values be asked for."""
     for name in ("_ixs", "xs", "transpose"):
         _exchange(pd.DataFrame, name, _of_rows)
+    for kind in (pd.Series, pd.DataFrame, type(pd.Series([0.0]).loc)):
+        _exchange(kind, "__getitem__", _taken_by_plain_keys)
     for name in ("loc", "at", "iat"):  # `iloc` has the method of `loc`
         _exchange(type(getattr(pd.Series([0.0]), name)), "__setitem__", _stored)
     kinds: Any = pd.api.typing
@@ -215,8 +222,9 @@ def _let_hold() -> None:
             _exchange(kind, name, _by_values)
         _exchange(kind, "__array__", _as_an_array)
         kind.values = property(_converted(kind.values.fget), doc=kind.values.__doc__)
-        kind.dtypes = property(_shown(kind.dtypes.fget), doc=kind.dtypes.__doc__)
-    pd.Series.dtype = property(_shown(pd.Series.dtype.fget), doc=pd.Series.dtype.__doc__)
+    for kind, name in ((pd.Series, "dtype"), (pd.Series, "dtypes"), (pd.DataFrame, "dtypes")):
+        shown = getattr(kind, name)
+        setattr(kind, name, property(_shown(shown.fget), doc=shown.__doc__))
 
 
 def _exchange(kind: Any, name: str, make: Callable[[Any], Any]) -> None:
@@ -297,6 +305,16 @@ def _indexer_of(table: Any, like: Any) -> Any:
 
 def _update(table: Any, made: Any) -> None:
     table._update_inplace(made)  # noqa: SLF001  there is no public name for it
+
+
+def _taken_by_plain_keys(take: Any) -> Any:
+    """Take elements by masks and places that code has computed, which are constants."""
+
+    def taken(self: Any, key: Any) -> Any:
+        is_plain = not isinstance(key, (AnyWrapper, TUPLE))
+        return take(self, key if is_plain else unwrapped_index(key))
+
+    return taken
 
 
 def _inserted(insert: Any) -> Any:
@@ -397,16 +415,16 @@ def _applied_to_several(apply: Any) -> Any:
             one.ndim > 1 and one.index.equals(self.index) and one.columns.equals(self.columns)
             for one in tables
         )
-        if is_of_frames and len(inputs) > 1 and method == "__call__" and not options:
-            if any(map(_holds, tables)):
-                return _combined(ufunc, inputs)
+        is_call = method == "__call__" and not options
+        if is_of_frames and is_call and len(inputs) > 1 and any(map(_holds, tables)):
+            return _combined(ufunc, inputs)
         return apply(self, ufunc, method, *inputs, **options)
 
     return applied
 
 
 def _shown(get: Any) -> Any:
-    """Show adapted code the dtype of the numbers that a column holds: it asks if they are floats."""
+    """Show adapted code the dtype of the numbers that a column holds, not of the column."""
 
     def shown(self: Any) -> Any:
         found = get(self)

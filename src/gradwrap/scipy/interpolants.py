@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.core.calls.general import taking_arrays
 from gradwrap.core.levels.modes import called as foreign
 from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import is_recorded
@@ -197,7 +196,6 @@ def interpolant_class(  # noqa: C901, PLR0913  the parts of one class
         called = inspect.signature(native.__call__)
 
         class Interpolant(native, metaclass=meta_of(native)):  # type: ignore[metaclass,misc]  # a class of SciPy's
-            @taking_arrays
             def __init__(self, *args: Any, **kwargs: Any) -> None:
                 args, kwargs = with_plain_constants(args, kwargs)
                 bound = signature.bind(*args, **kwargs)
@@ -235,7 +233,6 @@ def interpolant_class(  # noqa: C901, PLR0913  the parts of one class
                     )
                 return with_parts(found, shown)
 
-            @taking_arrays
             def __call__(self, *args: Any, **kwargs: Any) -> Any:
                 made = self._prepared([args, kwargs])
                 if "_made" not in vars(self) and made is not self:

@@ -25,7 +25,6 @@ from gradwrap.core.levels.wrapper import innermost, is_recorded, native
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.rules.axes import as_axes
 
-
 RANKS_PER_Q = {
     "linear": -1.0,
     "weibull": 1.0,
