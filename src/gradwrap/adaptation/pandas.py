@@ -195,6 +195,8 @@ def _let_hold() -> None:
     _exchange(pd.DataFrame, "_where", _chosen_where)  # of a series, too
     _exchange(pd.DataFrame, "to_numpy", _converted)
     _exchange(pd.DataFrame, "apply", _applied_to_rows)
+    for kind in (pd.Series, pd.DataFrame, type(pd.Series([0.0]).loc)):
+        _exchange(kind, "__getitem__", _taken_by_plain_keys)
     _let_choose()
 
 
@@ -202,8 +204,6 @@ def _let_choose() -> None:
     """Let rows, windows and groups of such tables be taken, and their values be asked for."""
     for name in ("_ixs", "xs", "transpose"):
         _exchange(pd.DataFrame, name, _of_rows)
-    for kind in (pd.Series, pd.DataFrame, type(pd.Series([0.0]).loc)):
-        _exchange(kind, "__getitem__", _taken_by_plain_keys)
     for name in ("loc", "at", "iat"):  # `iloc` has the method of `loc`
         _exchange(type(getattr(pd.Series([0.0]), name)), "__setitem__", _stored)
     kinds: Any = pd.api.typing
