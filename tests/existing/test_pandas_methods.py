@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import warnings
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy import interpolate, spatial, stats
 
 import gradwrap as gw
 from gradwrap.errors import GradwrapError, NoRuleError
 
 pytestmark = pytest.mark.peers
 pd: Any = pytest.importorskip("pandas")
+interpolate: Any = importlib.import_module("scipy.interpolate")
+spatial: Any = importlib.import_module("scipy.spatial")
+stats: Any = importlib.import_module("scipy.stats")
 
 X = np.array([0.7, 1.3, 1.9, 0.4, 2.25, 1.1])
 OTHER: Any = pd.Series([2.0, 1.0, 3.0, 0.5, 0.7, 1.9], index=[*"pqrstu"])

@@ -195,7 +195,8 @@ def _let_hold() -> None:
     _exchange(pd.DataFrame, "_where", _chosen_where)  # of a series, too
     _exchange(pd.DataFrame, "to_numpy", _converted)
     _exchange(pd.DataFrame, "apply", _applied_to_rows)
-    for kind in (pd.Series, pd.DataFrame, type(pd.Series([0.0]).loc)):
+    of_labels: Any = type(pd.Series([0.0]).loc)
+    for kind in (pd.Series, pd.DataFrame, of_labels):
         _exchange(kind, "__getitem__", _taken_by_plain_keys)
     _let_choose()
 
@@ -427,8 +428,8 @@ def _shown(get: Any) -> Any:
     """Show adapted code the dtype of the numbers that a column holds, not of the column."""
 
     def shown(self: Any) -> Any:
-        found = get(self)
-        if isinstance(found, np.dtype) or adapted_caller() is None:
+        found: Any = get(self)
+        if issubclass(type_of(found), np.dtype) or adapted_caller() is None:
             return found
         if not isinstance(found, pd.Series):
             return _dtype_of_numbers(found)
