@@ -195,7 +195,7 @@ def _let_hold() -> None:
     _exchange(pd.DataFrame, "_where", _chosen_where)  # of a series, too
     _exchange(pd.DataFrame, "to_numpy", _converted)
     _exchange(pd.DataFrame, "apply", _applied_to_rows)
-    of_labels: Any = type(pd.Series([0.0]).loc)
+    of_labels: Any = type_of(pd.Series([0.0]).loc)
     for kind in (pd.Series, pd.DataFrame, of_labels):
         _exchange(kind, "__getitem__", _taken_by_plain_keys)
     _let_choose()
