@@ -207,8 +207,8 @@ def _unless_refused(original: Any, tracked: Callable[..., Any], path: str) -> Ca
         except ValueError:  # `__array__` of an argument gave a variable
             given = [_all_converted(arg) for arg in args]
             named = {name: _all_converted(arg) for name, arg in options.items()}
-            before = (*args, *options.values())
-            if not any(map(operator.is_not, (*given, *named.values()), before)):
+            asked, found = [*args, *options.values()], [*given, *named.values()]
+            if not any(map(operator.is_not, found, asked)):
                 raise
             return tracked(*given, **named)
 

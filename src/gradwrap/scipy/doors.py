@@ -10,6 +10,7 @@ from importlib import import_module
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, cast
 
+from gradwrap.core.array.adapted import callers_for
 from gradwrap.core.library.labelled import opening
 from gradwrap.scipy.dispatching import dispatching
 from gradwrap.scipy.kinds import Untried
@@ -54,6 +55,8 @@ def _made(row: Row) -> Any:
     return opening(made) if isinstance(made, FunctionType) else made
 
 
+_opened: Any = opening(_made)
+callers_for.add(_opened.__code__)  # of all that it has wrapped
 CALLED = ("__new__", "__init__", "__call__")
 """The methods of classes that take arrays, beside those with names of their own."""
 
