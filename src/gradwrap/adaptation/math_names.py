@@ -12,7 +12,14 @@ from gradwrap.adaptation.plain_values import HOLDERS, are_plain, number_in, stan
 from gradwrap.core.array.adapted import note_plain
 from gradwrap.core.array.python_floats import array_of, python_floats
 from gradwrap.core.levels.modes import is_traced
-from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, native, unwrapped_key
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    batched_parts,
+    is_recorded,
+    native,
+    unwrapped_key,
+)
+from gradwrap.core.observing.comparing import looks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -40,6 +47,8 @@ ELEMENTWISE = {
 """NumPy's name for each function."""
 SPECIAL = {"erf": "erf", "erfc": "erfc", "gamma": "gamma", "lgamma": "gammaln"}
 """SciPy's name."""
+JUMPS = {"ceil": "ceil", "floor": "floor", "trunc": "trunc", "isclose": "equal"}
+"""The names by which such a function is looked at, with the numbers where it jumps."""
 OF_VALUES = ("ceil", "floor", "isclose", "isfinite", "isinf", "isnan", "trunc", "ulp")
 """Functions without a derivative: they are asked about the number."""
 
@@ -166,6 +175,9 @@ def _of_values(original: Any, of_arrays: Any) -> Callable[..., Any]:
 
     def of_values(*args: Any, **options: Any) -> Any:
         note_plain()
+        look, name = looks(), original.__name__
+        if look is not None and name in JUMPS and is_recorded(args):
+            look(JUMPS[name], *map(native, args))
         if is_traced() and of_arrays is not None:
             answer: type = bool if original.__name__.startswith("is") else int
             return answer(of_arrays(*map(native, args), **options))

@@ -17,6 +17,7 @@ from gradwrap.core.array.adapted import (
 )
 from gradwrap.core.array.python_floats import python_float, python_floats
 from gradwrap.core.array.steered import branch_of
+from gradwrap.core.observing.comparing import looks
 from gradwrap.core.array.writing.loans import lend
 from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.levels import TAPE_LEVEL
@@ -129,6 +130,9 @@ class Conversions:
     def __int__(self) -> int:
         if adapted_caller() is not None:  # no gradient passes through a whole number
             note_plain()
+            look = looks()
+            if look is not None and is_recorded(self):
+                look("trunc", native(self))
             return int(native(self))
         return int(
             self._untracked_data(

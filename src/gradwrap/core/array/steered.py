@@ -30,7 +30,7 @@ from gradwrap.core.values.tree import flatten
 from gradwrap.errors import SteeredNumberWarning, TrackedValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
     from types import CodeType, FrameType
 
 STEPS = 8
@@ -39,6 +39,12 @@ SHORTER = 0.2
 """The last one is shorter than this part of the first."""
 CLOSER = 0.1
 """The last differences are smaller than this part of the first."""
+NARROWER = 1e-3
+"""The last differences, without a change of sign, are smaller than this part of the first."""
+NEAR = 1e-7
+"""Numbers that differ by less than this part of them are nearly equal."""
+EQUALITIES = ("equal", "not_equal")
+PLACES = ("argmax", "argmin")
 SAMPLES = 8
 """So many elements of arrays that are compared are looked at."""
 MOST = 256
@@ -97,14 +103,27 @@ class Found(Record):
     code: CodeType
     line: int
     module: str
+    is_sure: bool
+    """Whether what was seen there is a search. If not, two numbers were equal, or nearly so."""
 
     @classmethod
-    def at(cls, frame: FrameType) -> Found:
+    def at(cls, frame: FrameType, is_sure: bool = True) -> Found:
         """Return the line of a frame."""
-        return cls(frame.f_code, frame.f_lineno, str(frame.f_globals.get("__name__", "code")))
+        module = str(frame.f_globals.get("__name__", "code"))
+        return cls(frame.f_code, frame.f_lineno, module, is_sure)
 
     def __str__(self) -> str:
         return f"in {self.code.co_name} ({self.module}, line {self.line})"
+
+    @property
+    def finding(self) -> str:
+        """What was found, as the beginning of a message."""
+        if self.is_sure:
+            return f"a number was found {self} by comparisons of tracked values alone, as in a bisection"
+        return (
+            f"a tracked value was compared {self} with a number that it equals, or nearly so, as at "
+            "the end of a search, in a branch for one point, or where code keeps the last arguments"
+        )
 
     def warn(self) -> None:
         """Warn, once for each line."""
@@ -112,8 +131,7 @@ class Found(Record):
             return
         warned_lines.add((self.code, self.line))
         warnings.warn_explicit(
-            f"a number was found {self} by comparisons of tracked values alone, as in a "
-            f"bisection. It has no derivative. Fix: {REMEDY}",
+            f"{self.finding}. It has no derivative. Fix: {REMEDY}",
             SteeredNumberWarning,
             self.code.co_filename,
             self.line,
@@ -149,36 +167,80 @@ def note_branch(frame: FrameType, way: bool) -> None:
 class Searches:
     """The comparisons in adapted code while one function runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: Container[str] = ()) -> None:
+        self._known = known
+        """The places that were found in an earlier run, whose results were right."""
         self._rests: dict[tuple[CodeType, int], list[list[float]]] = {}
         """By place: by how much operands differed, in the last comparisons."""
+        self._firsts: dict[tuple[CodeType, int], float] = {}
+        """By place: by how much they differed at most, in the first comparisons."""
         self._visits: Counter[tuple[CodeType, int]] = Counter()
 
-    def look(self, left: Any, right: Any = 0.0) -> None:
-        """Note a comparison, or the sign of an operand, if it seems to lead a search."""
-        frame = adapted_frame() if type_of(left) in VALUES and type_of(right) in VALUES else None
+    def look(self, name: str, left: Any, right: Any = 0.0) -> None:
+        """Note an operation on a tracked value that jumps where a difference of numbers is zero."""
+        if type_of(left) not in VALUES or type_of(right) not in VALUES:
+            return
+        frame = adapted_frame()
         if frame is None:
             return
         key = frame.f_code, frame.f_lasti
         self._visits[key] += 1
-        if self._visits[key] > MOST:
+        is_array = type_of(left) is np.ndarray or type_of(right) is np.ndarray
+        if self._visits[key] > MOST and is_array:
             return
-        rests = [*self._rests.get(key, ()), _samples(left, right)][-STEPS:]
-        self._rests[key] = rests
-        if len(rests) < STEPS or not any(map(_closes_in, zip(*rests, strict=False))):
-            return
-        self._rests[key] = []
-        if silent_up_to() < newest_level() and any(_is_tracked(x, DEPTH) for x in _named_at(frame)):
-            found_at.set(Found.at(frame))
+        rests, sizes = _differences(name, left, right, is_array)
+        found = name not in PLACES and _are_tied(name, rests, sizes)
+        is_sure = False
+        if self._visits[key] <= MOST:
+            is_sure = self._alternates(key, rests)
+            found = found or is_sure or self._narrows(key, 3 if name not in PLACES else 1)
+        if found and silent_up_to() < newest_level():
+            self._rests[key] = []
+            place = Found.at(frame, is_sure)
+            if str(place) not in self._known:
+                found_at.set(place)
+
+    def _alternates(self, key: tuple[CodeType, int], rests: Any) -> bool:
+        """Tell if differences come closer and closer to zero from both sides."""
+        some = [*map(float, rests[:: max(1, rests.size // SAMPLES)][:SAMPLES])]
+        last = self._rests[key] = [*self._rests.get(key, ()), some][-STEPS:]
+        if self._visits[key] <= 3:
+            self._firsts[key] = max(self._firsts.get(key, 0.0), *map(abs, some), 0.0)
+        return len(last) == STEPS and any(map(_closes_in, zip(*last, strict=False)))
+
+    def _narrows(self, key: tuple[CodeType, int], count: int) -> bool:
+        """Tell if the last differences are far smaller than the first."""
+        last = [abs(one) for some in self._rests[key][-count:] for one in some]
+        return self._visits[key] > 2 and max(last, default=0.0) <= NARROWER * self._firsts[key]
 
 
-def _samples(left: Any, right: Any) -> list[float]:
-    """Return some of the differences of two operands."""
-    if type_of(left) is not np.ndarray and type_of(right) is not np.ndarray:
-        return [float(left) - float(right)]
+def _differences(name: str, left: Any, right: Any, is_array: bool) -> tuple[Any, Any]:
+    """Return the differences that decide what an operation gives, and what they compare with."""
     with np.errstate(all="ignore"):
-        rests: Any = np.asarray(np.subtract(left, right), float).reshape(-1)
-    return [*map(float, rests[:: max(1, rests.size // SAMPLES)][:SAMPLES])]
+        values = np.asarray(left, float)
+        match name:
+            case "argmax" | "argmin":
+                rests, sizes = np.ptp(values) if values.size else values, 1.0
+            case "ceil" | "floor" | "trunc":
+                rests, sizes = values - np.rint(values), 1.0
+            case "round":
+                rests, sizes = values - np.floor(values) - 0.5, 1.0
+            case "floor_divide":
+                parts = values / right
+                rests, sizes = parts - np.rint(parts), 1.0
+            case _:
+                rests, sizes = values - right, np.abs(values)
+                if not is_array and 0.0 in (left, right) and abs(rests) <= NEAR:
+                    rests = 0.0  # a difference that is zero, and a tolerance
+        shape = np.shape(rests)
+        return np.reshape(rests, -1), np.reshape(np.broadcast_to(sizes, shape), -1)
+
+
+def _are_tied(name: str, rests: Any, sizes: Any) -> bool:
+    """Tell if differences are zero: all, or one that code asks for; or if one is nearly so."""
+    if not (rests.all() if name in EQUALITIES else rests.any()):
+        return bool(rests.size)
+    return bool(np.any((rests != 0.0) & (np.abs(rests) <= NEAR * sizes)))
 
 
 def _closes_in(rests: tuple[float, ...]) -> bool:
@@ -199,11 +261,11 @@ def adapted_frame() -> FrameType | None:
 
 def check_steered(out: object) -> None:
     """Refuse a result that depends on nothing tracked, after a number was found by comparisons."""
-    if not is_recorded(out):
+    found = found_at.get()
+    if found is not None and not is_recorded(out):
         raise TrackedValueError(
-            f"a number was found {found_at.get()} by comparisons of tracked values alone, as in a "
-            "bisection, and the result depends on nothing tracked: a gradient would be zero. "
-            f"Fix: {REMEDY}"
+            f"{found.finding}, and the result depends on nothing tracked: a gradient would be "
+            f"zero. Fix: {REMEDY}"
         )
 
 
