@@ -293,14 +293,12 @@ class _Runs:
                 "derivative than its values: a part of the gradient would be missing."
             )
 
-    def _searched(
-        self, found: Found, out: Any, leaves: list[Any], args: Any, kwargs: Any
-    ) -> Any:
+    def _searched(self, found: Found, out: Any, leaves: list[Any], args: Any, kwargs: Any) -> Any:
         """Return the output of a run that has found a number by comparisons, or refuse it."""
         if str(found) in self.corrected or (is_recorded(out) and is_traced()):
             return out  # an untraced run is checked, too
         lacks = self._lacks_a_part(found, args, kwargs)
-        if lacks and not found.is_sure and not self._lacks_a_part(found, args, kwargs):
+        if lacks and not found.is_sure and self._lacks_a_part(found, args, kwargs) is False:
             # it has returned what it kept from a call with equal arguments, and that is gone now
             out, lacks = self._adapted(leaves, args, kwargs)[0], False
         elif not lacks and is_recorded(out):

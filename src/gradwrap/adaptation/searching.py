@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 STEP = 6e-6
 """The step of the difference, in proportion to a number of more than one."""
+FAR = 1e-3
+"""That to points which code does not take for equal to the first, as `np.allclose` does."""
 TOLERANCE = 1e-3
 NOISE = 1e-15
 """The error of values by rounding, in proportion to the largest."""
@@ -70,21 +72,29 @@ def lacks_a_part(
             there = along(0.0)
             if not _are_close(parts_of(values_there), there):
                 return None  # of random numbers, say
-            ahead, back = along(STEP), along(-STEP)
+            steps = (STEP, FAR) if strictly else (STEP,)
+            sides = [(step, [along(step), there, along(-step)]) for step in steps]
     except Exception:  # noqa: BLE001  an argument may not move: there is nothing to compare
         return None
     found = [np.asarray(one) for one in parts_of(exact)]
-    values = [np.asarray(one) for one in (*there, *ahead, *back)]
-    if [one.shape for one in found] * 3 != [one.shape for one in values]:
+    shapes = [one.shape for one in found]
+    if any(list(map(np.shape, some)) != shapes for _, three in sides for some in three):
         return None
-    wanted = [(np.asarray(a) - b) / (2 * STEP) for a, b in zip(ahead, back, strict=True)]
+    return any(_differ(found, step, three, strictly=strictly) for step, three in sides)
+
+
+def _differ(found: list[Any], step: float, three: list[list[Any]], *, strictly: bool) -> bool:
+    """Tell if a derivative is not that of the values ahead of a point, there, and back of it."""
+    ahead, there, back = ([np.asarray(one) for one in some] for some in three)
+    values = [*ahead, *there, *back]
+    wanted = [(a - b) / (2 * step) for a, b in zip(ahead, back, strict=True)]
     scale, size = map(_largest, (wanted, values))
     if strictly:
         wanted = [
-            np.where(_has_slope(f, w, (a - t) / STEP, (t - b) / STEP), w, f)
+            np.where(_has_slope(f, w, (a - t) / step, (t - b) / step), w, f)
             for f, w, t, a, b in zip(found, wanted, there, ahead, back, strict=True)
         ]
-    allowed = TOLERANCE * scale + NOISE * size / STEP
+    allowed = TOLERANCE * scale + NOISE * size / step
     return any(bool(np.any(np.abs(a - b) > allowed)) for a, b in zip(found, wanted, strict=True))
 
 

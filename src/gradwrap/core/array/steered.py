@@ -44,7 +44,8 @@ NARROWER = 1e-3
 NEAR = 1e-7
 """Numbers that differ by less than this part of them are nearly equal."""
 EQUALITIES = ("equal", "not_equal")
-PLACES = ("argmax", "argmin")
+WHOLE = ("argmax", "argmin", "ceil", "floor", "trunc", "round", "floor_divide")
+"""Operations of one number, which is made a place or a whole number."""
 SAMPLES = 8
 """So many elements of arrays that are compared are looked at."""
 MOST = 256
@@ -119,10 +120,12 @@ class Found(Record):
     def finding(self) -> str:
         """What was found, as the beginning of a message."""
         if self.is_sure:
-            return f"a number was found {self} by comparisons of tracked values alone, as in a bisection"
+            found = f"a number was found {self} by comparisons of tracked values alone"
+            return f"{found}, as in a bisection"
         return (
-            f"a tracked value was compared {self} with a number that it equals, or nearly so, as at "
-            "the end of a search, in a branch for one point, or where code keeps the last arguments"
+            f"a tracked value was compared {self} with a number that it equals, or nearly so, as "
+            "at the end of a search, in a branch for one point, or where code keeps the arguments "
+            "of its last call"
         )
 
     def warn(self) -> None:
@@ -175,6 +178,7 @@ class Searches:
         self._firsts: dict[tuple[CodeType, int], float] = {}
         """By place: by how much they differed at most, in the first comparisons."""
         self._visits: Counter[tuple[CodeType, int]] = Counter()
+        self._is_sure = False
 
     def look(self, name: str, left: Any, right: Any = 0.0) -> None:
         """Note an operation on a tracked value that jumps where a difference of numbers is zero."""
@@ -189,15 +193,18 @@ class Searches:
         if self._visits[key] > MOST and is_array:
             return
         rests, sizes = _differences(name, left, right, is_array)
-        found = name not in PLACES and _are_tied(name, rests, sizes)
-        is_sure = False
-        if self._visits[key] <= MOST:
-            is_sure = self._alternates(key, rests)
-            found = found or is_sure or self._narrows(key, 3 if name not in PLACES else 1)
-        if found and silent_up_to() < newest_level():
+        is_sure = self._visits[key] <= MOST and self._alternates(key, rests)
+        if is_sure:
             self._rests[key] = []
+        is_found = (
+            self._narrows(key)
+            if name in WHOLE
+            else _are_tied(name, rests, sizes) or (self._visits[key] <= MOST and self._narrows(key))
+        )
+        if (is_sure or is_found) and silent_up_to() < newest_level():
             place = Found.at(frame, is_sure)
-            if str(place) not in self._known:
+            if str(place) not in self._known and (is_sure or not self._is_sure):
+                self._is_sure = is_sure
                 found_at.set(place)
 
     def _alternates(self, key: tuple[CodeType, int], rests: Any) -> bool:
@@ -208,10 +215,10 @@ class Searches:
             self._firsts[key] = max(self._firsts.get(key, 0.0), *map(abs, some), 0.0)
         return len(last) == STEPS and any(map(_closes_in, zip(*last, strict=False)))
 
-    def _narrows(self, key: tuple[CodeType, int], count: int) -> bool:
+    def _narrows(self, key: tuple[CodeType, int]) -> bool:
         """Tell if the last differences are far smaller than the first."""
-        last = [abs(one) for some in self._rests[key][-count:] for one in some]
-        return self._visits[key] > 2 and max(last, default=0.0) <= NARROWER * self._firsts[key]
+        last = [abs(one) for some in self._rests[key][-3:] for one in some]
+        return self._visits[key] > 4 and max(last, default=1.0) < NARROWER * self._firsts[key]
 
 
 def _differences(name: str, left: Any, right: Any, is_array: bool) -> tuple[Any, Any]:

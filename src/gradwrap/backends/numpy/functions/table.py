@@ -131,7 +131,8 @@ def asked(function: Any, seen_as: Callable[[Any], Any], xp: Any, *args: Any, **k
         note_text(args)
     look = looks()
     if look is not None and function in EQUALITIES and is_recorded(args) and np.all(found):
-        look("equal", native(args[0]), native(args[0]))
+        value = next(native(arg) for arg in args if is_recorded(arg))
+        look("equal", value, value)
     return xp._class._plain(found)
 
 
