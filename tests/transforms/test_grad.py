@@ -425,3 +425,35 @@ def test_numbers_beside_argnums_stay_plain_and_arrays_of_floats_can_be_written_t
 
     found = gw.vmap(numbered, (0, None))(np.array([[1.0, 2.0], [3.0, 0.0]]), np.array([5, 6]))
     np.testing.assert_array_equal(found, [[1, 6], [0, 6]])
+
+
+KEPT: dict[str, Any] = {}
+
+
+def _of_the_last_call(x: Any) -> Any:
+    if "x" not in KEPT or np.any(np.abs(KEPT["x"] - x) > 1e-12):
+        KEPT["x"], KEPT["sum"] = x.copy(), np.sum(x**3)
+    return KEPT["sum"] * x[0]
+
+
+def test_what_an_earlier_call_has_left_is_refused() -> None:
+    x = np.array([1.0, 2.0])
+    transforms: Any = (
+        lambda f: gw.grad(f)(x),
+        lambda f: gw.jvp(f, (x,), (x,))[1],
+        lambda f: gw.hessian(f)(x),
+        lambda f: gw.grad(lambda a: f(a) + np.sum(gw.grad(lambda b: np.sum(b**2))(a)))(x),
+    )
+    for transform in transforms:
+        KEPT.clear()
+        np.testing.assert_allclose(gw.grad(_of_the_last_call)(x), [12.0, 12.0])
+        with pytest.raises(gw.errors.TrackedValueError, match=r"_of_the|lambda.*\.detach\(\)"):
+            transform(_of_the_last_call)
+    history: list[Any] = []
+
+    def noting(x: Any) -> Any:
+        history.append(np.sum(x**2))
+        return history[-1], list(history)  # which is no part of the result's graph
+
+    for _ in range(2):
+        np.testing.assert_allclose(gw.grad(noting, has_aux=True)(x)[0], 2 * x)

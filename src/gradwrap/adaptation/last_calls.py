@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import operator
 from contextvars import ContextVar
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +33,6 @@ from gradwrap.core.values.tree import flatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import CodeType
 
 kept_objects: ContextVar[list[tuple[Any, Any]] | None] = ContextVar("gradwrap_kept", default=None)
 """The attributes of objects that keep arguments, lists and dictionaries that do, and copies of them
@@ -116,7 +116,9 @@ def may_keep(code: CodeType) -> bool:
     It may also store to a place in a list or a dictionary.
     """
     kinds = kinds_of(code)
-    if COMPARE_OP not in kinds and FUNCTIONS.isdisjoint(code.co_names):
+    inner = [part for part in code.co_consts if type_of(part) is CodeType]  # generators
+    compares = any(COMPARE_OP in kinds_of(one) for one in (code, *inner))
+    if not compares and FUNCTIONS.isdisjoint(code.co_names):
         return False
     if STORE_SUBSCR in kinds:
         return True

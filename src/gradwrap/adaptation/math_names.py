@@ -241,7 +241,9 @@ def _checked(original: Any, tracked: Any, args: Any, converted: Any, options: An
     """
     if not is_traced():
         if holds_batch(args):
-            return _of_examples(original, converted, tracked(*converted, **options), options)
+            with np.errstate(all="ignore"):  # as in Python, where there is an error or nothing
+                found = tracked(*converted, **options)
+            return _of_examples(original, converted, found, options)
         _check(original, args, options)
         return tracked(*converted, **options)
     found = tracked(*converted, **options)

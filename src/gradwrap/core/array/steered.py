@@ -9,6 +9,7 @@ be anywhere, in lists, attributes and elements of arrays, and depend on tracked 
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from collections import Counter
@@ -190,70 +191,89 @@ class Searches:
         key = frame.f_code, frame.f_lasti
         self._visits[key] += 1
         is_array = type_of(left) is np.ndarray or type_of(right) is np.ndarray
-        if self._visits[key] > MOST and is_array:
+        is_early = self._visits[key] <= MOST
+        if is_array and not is_early:
             return
-        rests, sizes = _differences(name, left, right, is_array)
-        is_sure = self._visits[key] <= MOST and self._alternates(key, rests)
-        if is_sure:
-            self._rests[key] = []
-        is_found = (
-            self._narrows(key)
-            if name in WHOLE
-            else _are_tied(name, rests, sizes) or (self._visits[key] <= MOST and self._narrows(key))
-        )
-        if (is_sure or is_found) and silent_up_to() < newest_level():
+        if is_array:
+            rests, is_tie = _of_arrays(name, left, right, is_loop=self._visits[key] > 2 * STEPS)
+        else:
+            rests, is_tie = _of_numbers(name, left, right)
+        is_sure = is_early and self._alternates(key, rests)
+        is_tie = (is_tie and name not in WHOLE) or (is_early and self._narrows(key))
+        if (is_sure or is_tie) and silent_up_to() < newest_level():
             place = Found.at(frame, is_sure)
             if str(place) not in self._known and (is_sure or not self._is_sure):
                 self._is_sure = is_sure
                 found_at.set(place)
 
-    def _alternates(self, key: tuple[CodeType, int], rests: Any) -> bool:
+    def _alternates(self, key: tuple[CodeType, int], rests: list[float]) -> bool:
         """Tell if differences come closer and closer to zero from both sides."""
-        some = [*map(float, rests[:: max(1, rests.size // SAMPLES)][:SAMPLES])]
-        last = self._rests[key] = [*self._rests.get(key, ()), some][-STEPS:]
+        last = self._rests.setdefault(key, [])
+        last.append(rests)
         if self._visits[key] <= 3:
-            self._firsts[key] = max(self._firsts.get(key, 0.0), *map(abs, some), 0.0)
-        return len(last) == STEPS and any(map(_closes_in, zip(*last, strict=False)))
+            self._firsts[key] = max(self._firsts.get(key, 0.0), *map(abs, rests), 0.0)
+        if len(last) < STEPS:
+            return False
+        is_found = any(map(_closes_in, zip(*last, strict=False)))
+        del last[: STEPS if is_found else 1]
+        return is_found
 
     def _narrows(self, key: tuple[CodeType, int]) -> bool:
         """Tell if the last differences are far smaller than the first."""
-        last = [abs(one) for some in self._rests[key][-3:] for one in some]
-        return self._visits[key] > 4 and max(last, default=1.0) < NARROWER * self._firsts[key]
+        last, limit = self._rests[key][-3:], NARROWER * self._firsts[key]
+        if self._visits[key] <= 4 or not last or not last[-1] or abs(last[-1][0]) >= limit:
+            return False
+        return all(abs(one) < limit for some in last for one in some)
 
 
-def _differences(name: str, left: Any, right: Any, is_array: bool) -> tuple[Any, Any]:
-    """Return the differences that decide what an operation gives, and what they compare with."""
+def _of_numbers(name: str, left: Any, right: Any) -> tuple[list[float], bool]:
+    """Return the difference that decides what an operation gives, and if it is as good as zero."""
+    number, other = float(left), float(right)
+    if name in WHOLE:
+        if name == "floor_divide":
+            number = number / other if other else math.nan
+        if not math.isfinite(number):
+            return [math.nan], False
+        return [number - (math.floor(number) + 0.5 if name == "round" else round(number))], False
+    rest = number - other
+    is_tolerance = abs(rest) <= NEAR and not (number and other)
+    return [rest], is_tolerance or abs(rest) <= NEAR * abs(number)
+
+
+def _of_arrays(name: str, left: Any, right: Any, *, is_loop: bool) -> tuple[list[float], bool]:
+    """Return some differences of arrays, and if all are zero, or in a long loop one nearly so."""
+    if "c" in (np.asarray(left).dtype.kind, np.asarray(right).dtype.kind):
+        return [], False
+    values: Any = left
     with np.errstate(all="ignore"):
-        values = np.asarray(left, float)
         match name:
             case "argmax" | "argmin":
-                rests, sizes = np.ptp(values) if values.size else values, 1.0
+                rests = np.ptp(values) if values.size else values
             case "ceil" | "floor" | "trunc":
-                rests, sizes = values - np.rint(values), 1.0
+                rests = values - np.rint(values)
             case "round":
-                rests, sizes = values - np.floor(values) - 0.5, 1.0
+                rests = values - np.floor(values) - 0.5
             case "floor_divide":
-                parts = values / right
-                rests, sizes = parts - np.rint(parts), 1.0
+                values = values / right
+                rests = values - np.rint(values)
             case _:
-                rests, sizes = values - right, np.abs(values)
-                if not is_array and 0.0 in (left, right) and abs(rests) <= NEAR:
-                    rests = 0.0  # a difference that is zero, and a tolerance
-        shape = np.shape(rests)
-        return np.reshape(rests, -1), np.reshape(np.broadcast_to(sizes, shape), -1)
-
-
-def _are_tied(name: str, rests: Any, sizes: Any) -> bool:
-    """Tell if differences are zero: all, or one that code asks for; or if one is nearly so."""
-    if not (rests.all() if name in EQUALITIES else rests.any()):
-        return bool(rests.size)
-    return bool(np.any((rests != 0.0) & (np.abs(rests) <= NEAR * sizes)))
+                rests = values - right
+        flat = np.reshape(rests, -1)
+        some: list[float] = flat[:: max(1, flat.size // SAMPLES)][:SAMPLES].tolist()
+        # code asks for equal elements one by one, and for larger ones at kinks
+        if not (flat.all() if name in EQUALITIES else flat.any()):
+            return some, bool(flat.size)
+        is_near = is_loop and (rests != 0.0) & (np.abs(rests) <= NEAR * np.abs(values))
+    return some, bool(np.any(is_near))
 
 
 def _closes_in(rests: tuple[float, ...]) -> bool:
     """Tell if differences, the last ones of some, have both signs and shrink."""
-    first, last = (max(map(abs, some)) for some in (rests[:3], rests[-3:]))
-    return last <= CLOSER * first and min(rests) <= 0.0 < max(rests)
+    a, b, c = map(abs, rests[:3])
+    limit = CLOSER * (a if a > b and a > c else max(b, c))
+    if abs(rests[-1]) > limit or abs(rests[-2]) > limit or abs(rests[-3]) > limit:
+        return False
+    return min(rests) <= 0.0 < max(rests)
 
 
 def adapted_frame() -> FrameType | None:
