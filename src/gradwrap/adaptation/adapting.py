@@ -212,26 +212,32 @@ class _Runs:
         if any(map(stands_for_python, leaves)):
             args, kwargs = map_leaves(_as_float, (args, kwargs))
             leaves = flatten([args, kwargs])[0]
-        out, steered = self._adapted(leaves, args, kwargs)
+        out, steered, searches = self._adapted(leaves, args, kwargs)
         if not is_derived(leaves):
             return out
         found = found_at.get()
         if found is not None and found is not steered and not is_checked.get():
-            return self._searched(found, out, leaves, args, kwargs)
+            out = self._searched(found, out, leaves, args, kwargs)
+            if str(found) in self.corrected:  # the derivative is whole, whatever was found
+                self.corrected |= searches.places
+            return out
         self._check(out)
         return out
 
-    def _adapted(self, leaves: list[Any], args: Any, kwargs: Any) -> tuple[Any, Found | None]:
-        """Run the function with its modules adapted; return what searches were known before."""
+    def _adapted(
+        self, leaves: list[Any], args: Any, kwargs: Any
+    ) -> tuple[Any, Found | None, Searches]:
+        """Run the function with its modules adapted; return what search was known before, too."""
         group = self.group
         held = group.hold() if group else hold([*self.own, *self.found])
         watched, rewritten = self.watch, [*self.rewritten]
         filled: list[Cache] = []
         looked: dict[int, Looked] = {}
         objects: list[Any] = []
+        searches = Searches(self.corrected)
         settings: list[tuple[ContextVar[Any], Any]] = [
             *((compiled_as, self.compiled), (rounding_as, self.rounding), (is_checked, True)),
-            (looker, Searches(self.corrected).look),
+            (looker, searches.look),
             *((caches, filled), (looked_in, looked), (kept_objects, objects)),
             *((texts, Texts()), (plain_made, [0, 0]), (are_kept, True)),
         ]
@@ -270,10 +276,10 @@ class _Runs:
                 if self.compiled != "numerical" or is_traced():
                     raise
                 self.by_differences = True
-                return numerical(self.fun)(*args, **kwargs), steered
+                return numerical(self.fun)(*args, **kwargs), steered, searches
             if caught is not None and caught.error in (NoRuleError, RuleResultError):
                 self._check_derivative(caught, args, kwargs)
-        return out, steered
+        return out, steered, searches
 
     def _check_derivative(self, caught: Refusal, args: Any, kwargs: Any) -> None:
         """Compare the derivative with differences where code has caught that a result has none.

@@ -174,6 +174,8 @@ class Searches:
     def __init__(self, known: Container[str] = ()) -> None:
         self._known = known
         """The places that were found in an earlier run, whose results were right."""
+        self.places: set[str] = set()
+        """The places that were found."""
         self._rests: dict[tuple[CodeType, int], list[list[float]]] = {}
         """By place: by how much operands differed, in the last comparisons."""
         self._firsts: dict[tuple[CodeType, int], float] = {}
@@ -202,6 +204,7 @@ class Searches:
         is_tie = (is_tie and name not in WHOLE) or (is_early and self._narrows(key))
         if (is_sure or is_tie) and silent_up_to() < newest_level():
             place = Found.at(frame, is_sure)
+            self.places.add(str(place))
             if str(place) not in self._known and (is_sure or not self._is_sure):
                 self._is_sure = is_sure
                 found_at.set(place)
