@@ -583,14 +583,14 @@ def _with_one_answer(x: Any) -> Any:
 
 
 def test_a_refusal_that_code_catches_may_not_change_its_result() -> None:
-    for transform in (lambda f: f, gw.grad):
-        mapped: Any = gw.vmap(transform(_of_a_branch))
+    for inner in (_of_a_branch, gw.grad(_of_a_branch)):
+        mapped: Any = gw.vmap(inner)
         with pytest.raises(
             gw.errors.BatchedValueError, match=r"the truth of a value .* has caught"
         ):
             mapped(BATCH)
-        looped: Any = gw.vmap(transform(_of_a_branch), fallback="loop")
-        close(looped(BATCH), [transform(_of_a_branch)(row) for row in BATCH])
+        looped: Any = gw.vmap(inner, fallback="loop")
+        close(looped(BATCH), [inner(row) for row in BATCH])
     close(gw.vmap(_with_one_answer)(BATCH), BATCH[:, 1])
 
 
