@@ -87,8 +87,6 @@ Rounding = Literal["refused", "zero", "through"]
 P = ParamSpec("P")
 R = TypeVar("R")
 
-PYTHONS = ("call", "return")
-"""The events of functions in Python."""
 ROUNDS = 60
 """So many times a function is run at most."""
 
@@ -411,7 +409,7 @@ class _Runs:
 
         def enter(frame: FrameType, event: str, _: Any) -> None:
             nonlocal being_made
-            if event not in PYTHONS:
+            if event != "call" and not (event == "return" and being_made):
                 return
             namespace = frame.f_globals
             if frame.f_code.co_name == "<module>":
