@@ -8,7 +8,7 @@ from gradwrap.core.array.adapted import as_python
 from gradwrap.core.calls.annihilating import dual_kind
 from gradwrap.core.calls.forward import AnyDual, Dual
 from gradwrap.core.graph.alignment import has_other_labels, labels_in_forward_mode
-from gradwrap.core.levels.levels import inspecting, is_differentiating, new_level
+from gradwrap.core.levels.levels import inspecting, new_level
 from gradwrap.core.levels.wrapper import is_at, make_wrapper, snapshot
 from gradwrap.core.library.backend import is_array, is_floating, own_buffers, wrapper_class
 from gradwrap.core.library.labelled import labelled, with_labels, without_labels
@@ -30,7 +30,7 @@ from gradwrap.transforms.arguments import (
     without_inner,
 )
 from gradwrap.transforms.recording import Recording, out_and_aux
-from gradwrap.transforms.running import check_kept, run
+from gradwrap.transforms.running import run
 from gradwrap.transforms.typed import typed_as_jvp, typed_as_linearize
 
 if TYPE_CHECKING:
@@ -82,11 +82,8 @@ def jvp(
     """
     level = new_level()
     entered = _entered(fun, primals, tangents, level)
-    is_outermost = not is_differentiating()
     try:
         returned = without_inner(run(fun, entered, {}), level)
-        if is_outermost:
-            check_kept(fun, returned, primals, level)
     except BaseException:
         labels_in_forward_mode.pop(level, None)
         raise

@@ -78,9 +78,9 @@ class Recording:
         if is_outermost:
             ran_adapted.set(False)
         self.out: Any = without_inner(run(fun, entered, named), self.level)
-        if is_outermost:
-            check_kept(fun, self.out, [args, kwargs], self.level)
         self.is_adapted: bool = ran_adapted.get()
+        if is_outermost and not self.is_adapted:
+            check_kept(fun, self.out, [args, kwargs], self.level)
         if labels_of_results:
             leaves, _ = flatten(self.out)
             check_labels(leaf._node for leaf in leaves if is_at(leaf, self.level))
