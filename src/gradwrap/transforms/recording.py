@@ -80,7 +80,11 @@ class Recording:
         self.out: Any = without_inner(run(fun, entered, named), self.level)
         self.is_adapted: bool = ran_adapted.get()
         if is_outermost and not self.is_adapted:
-            check_kept(fun, self.out, [args, kwargs], self.level)
+            out = self.out
+            node = out._node if isinstance(out, AnyWrapper) else None
+            is_ours = node is not None and node.meta.level == self.level
+            if not is_ours or isinstance(out._value, AnyWrapper):
+                check_kept(fun, out, [args, kwargs], self.level)
         if labels_of_results:
             leaves, _ = flatten(self.out)
             check_labels(leaf._node for leaf in leaves if is_at(leaf, self.level))
