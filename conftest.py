@@ -4,8 +4,9 @@ import gc
 import os
 import sys
 from collections.abc import Generator, Iterable
+from contextlib import suppress
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.util import find_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,37 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[
         return [one for one in found if type(one) is pytest.Module]
     imported: Any = Imported
     return [imported.from_parent(parent, path=file_path)]
+
+
+class _Unexecuted:
+    """A module that is written by its loader, and then cannot be executed."""
+
+    def __init__(self, path: Path) -> None:
+        self.__name__ = path.stem
+        self.__spec__ = spec_from_file_location(path.stem, path)
+
+    @property
+    def __dict__(self) -> Any:  # type: ignore[override]  # what its code would be executed in
+        raise ImportError
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Rewrite the assertions of a share of the files first, if none has been kept.
+
+    All workers collect the same files in the same order. So each would rewrite all of them, at the
+    same time as the others.
+    """
+    config: Any = session.config
+    worker = getattr(config, "workerinput", None)
+    if worker is None or sys.dont_write_bytecode:
+        return
+    paths = [ROOT / arg.partition("::")[0] for arg in config.args]
+    files = sorted({file for path in paths for file in (path, *path.rglob("test_*.py"))})
+    for file in files[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]:
+        kept = (file.parent / "__pycache__").glob(f"{file.stem}.*-pytest-*")
+        if file.match("test_*.py") and not any(kept):
+            with suppress(ImportError, AttributeError):  # pytest may have no such loader
+                config.pluginmanager.rewrite_hook.exec_module(_Unexecuted(file))
 
 
 def pytest_configure() -> None:

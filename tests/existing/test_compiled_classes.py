@@ -46,6 +46,7 @@ def predictions(x: Any, make: Callable[[], Any]) -> Any:
     return np.sum(model.predict(features[::7]) * np.sin(x[0] + np.arange(6.0))) * x[1]
 
 
+@pytest.mark.slow
 def test_a_fit_whose_loss_writes_to_the_arrays_that_it_is_given() -> None:
     """The arrays are made in adapted code; the method of a compiled class writes the gradient."""
     model, _ = fitted(lambda: LogisticRegression(C=99.0), noisy)

@@ -112,6 +112,8 @@ t.agg({"a": "sum", "b": "mean"})
 t.align(FRAME)[1]
 t.apply(lambda c: c * c.mean())
 t.clip(0.9, 1.5)
+s.clip(t["a"].iloc[0] + 9.0, t["b"].iloc[1])
+t.clip(upper=s.mean(), lower=s.max())
 t.combine(FRAME, np.minimum)
 t.combine_first(FRAME)
 t.corrwith(FRAME)

@@ -335,7 +335,8 @@ class _Examination:
             raise Untried
         scale = max(1.0, *map(abs, found), abs(float(function(0.0))))
         self.scale = scale
-        return float(found[0]), bool(np.ptp(found) < 1e-3 * scale)
+        self.spread = float(np.ptp(found))  # so well do the differences know the slope
+        return float(found[0]), self.spread < 1e-3 * scale
 
     def compare(self, what: str, one: Any, other: Any, tolerance: float) -> None:
         scale = max(1.0, float(np.max(np.abs(other), initial=0.0, where=np.isfinite(other))))
@@ -354,7 +355,9 @@ class _Examination:
             self.compare("value in reverse", two, other, self.of_values)
         forward = _inner(self.weights, tangents)
         slope, is_smooth = self.slopes(self.at, STEP)
-        if is_smooth and not abs(forward - slope) <= (3e-4 + self.tolerance) * self.scale:
+        if is_smooth and not (
+            abs(forward - slope) <= (3e-4 + self.tolerance) * self.scale + self.spread
+        ):
             raise Mismatch(f"forward {forward}, by differences {slope}")
         masked: list[Any] = [np.where(np.isfinite(p), w, 0 * w)[()] for w, p in self.weighted()]
         gradients = pull(masked)

@@ -165,6 +165,7 @@ def test_ended(): import os; os._exit(1)
 """
 
 
+@pytest.mark.slow
 def test_a_worker_tells_every_outcome(tmp_path: Path) -> None:
     pytest.importorskip("xdist")
     file = tmp_path / "test_outcomes.py"

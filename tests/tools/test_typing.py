@@ -30,16 +30,21 @@ def run(*command: str, **environment: str) -> str:
 
 @pytest.mark.slow
 def test_mypy() -> None:
-    """`assert_type` holds, and every `type: ignore` is needed."""
+    """`assert_type` holds, and every `type: ignore` is needed.
+
+    The options are those of `mypy --strict`, so that the two have one cache.
+    """
     pytest.importorskip("mypy")
     files = {str(path) for path in SUBJECTS.glob("*.py")}
-    options = ("--strict", "--warn-unused-ignores", "--follow-imports=silent", VERSION)
-    assert run("mypy", *options, *sorted(files)) == ""
+    assert run("mypy", "--strict", VERSION, *sorted(files)) == ""
 
 
 @pytest.mark.slow
 def test_pyright() -> None:
-    """`assert_type` holds, and every `pyright: ignore` is needed."""
+    """`assert_type` holds, and every `pyright: ignore` is needed.
+
+    `pyright` for the whole project says the same: it has these settings for these files.
+    """
     pytest.importorskip("pyright")
     assert run("pyright", "--pythonpath", sys.executable, "--project", str(SUBJECTS)) == ""
 
@@ -61,10 +66,11 @@ def installed() -> dict[str, str]:
 @pytest.mark.peers
 @pytest.mark.slow
 def test_mypy_with_the_types_of_other_libraries() -> None:
-    """Without the project's settings, which skip these libraries."""
+    """Without the project's settings, which skip these libraries, and so without its cache."""
     pytest.importorskip("mypy")
     paths = [str(SUBJECTS / "libraries" / file) for file in installed().values()]
-    options = ("--strict", "--follow-imports=silent", "--config-file=")
+    cache = f"--cache-dir={ROOT / '.mypy_cache' / 'libraries'}"
+    options = ("--strict", "--follow-imports=silent", "--config-file=", cache)
     assert run("mypy", *options, *paths, MYPYPATH=str(ROOT / "src")) == ""
 
 

@@ -491,9 +491,11 @@ def with_package(namespace: Namespace) -> list[Namespace]:
 
 def loaded(package: str) -> Iterator[Namespace]:
     """Yield the namespaces of a package and of its loaded modules."""
-    for name, module in list(sys.modules.items()):
-        is_part = name == package or name.startswith(f"{package}.")
-        if is_part and type_of(module) is ModuleType and not is_being_made(vars(module)):
+    within = f"{package}."
+    names = [name for name in list(sys.modules) if name == package or name.startswith(within)]
+    for name in names:
+        module = sys.modules.get(name)
+        if type_of(module) is ModuleType and not is_being_made(vars(module)):
             yield vars(module)
 
 

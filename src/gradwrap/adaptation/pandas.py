@@ -193,6 +193,7 @@ def _let_hold() -> None:
     _exchange(pd.DataFrame, "insert", _inserted)
     _exchange(pd.DataFrame, "isetitem", _stored)
     _exchange(pd.DataFrame, "_where", _chosen_where)  # of a series, too
+    _exchange(pd.DataFrame, "clip", _clipped)  # of a series, too
     _exchange(pd.DataFrame, "to_numpy", _converted)
     _exchange(pd.DataFrame, "apply", _applied_to_rows)
     of_labels: Any = type_of(pd.Series([0.0]).loc)
@@ -360,6 +361,18 @@ def _chosen_where(where: Any) -> Any:
         return self
 
     return chosen
+
+
+def _clipped(clip: Any) -> Any:
+    """Return `clip`, which takes the smaller of two tracked numbers as the lower bound."""
+
+    def clipped(self: Any, lower: Any = None, upper: Any = None, **options: Any) -> Any:
+        bounds = lower, upper
+        if is_recorded(bounds) and all(one is not None and np.shape(one) == () for one in bounds):
+            lower, upper = (upper, lower) if lower > upper else bounds
+        return clip(self, lower, upper, **options)
+
+    return clipped
 
 
 def _is_of_floats(dtype: Any) -> bool:

@@ -427,9 +427,13 @@ def _source_of(code: CodeType, lines: list[str], namespace: dict[str, Any]) -> s
 def _imported(code: CodeType, lines: list[str], namespace: dict[str, Any]) -> list[str]:
     """Return the names in a function that the source of its module imports."""
     names = {name for one in _all_codes(code) for name in one.co_names if name in namespace}
-    text = "".join(lines)
-    words = {word for one in IMPORTED.findall(text) for word in re.findall(r"\w+", one)}
-    return sorted(names & words) if names else []
+    return sorted(names & _words_of_imports("".join(lines))) if names else []
+
+
+@functools.lru_cache(maxsize=32)
+def _words_of_imports(text: str) -> frozenset[str]:
+    """Return the words in the statements that import: many functions of a module are rewritten."""
+    return frozenset(word for one in IMPORTED.findall(text) for word in re.findall(r"\w+", one))
 
 
 def _parts_with(statements: list[ast.stmt], lines: set[int]) -> list[ast.stmt]:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.compiler.ir.layout import describe_orders
-from gradwrap.compiler.ir.verify import ProgramError, is_checking, parts_of, verify
+from gradwrap.compiler.ir.verify import ProgramError, Seen, is_checking, parts_of, verify
 from gradwrap.compiler.passes.added_back import keep_what_is_added_back
 from gradwrap.compiler.passes.carried import read_carried_parts
 from gradwrap.compiler.passes.choices import choose_numbers
@@ -137,11 +137,11 @@ def prepared(
     -------
     The program, and whether loops were searched for and kept.
     """
-    checks = is_checking()
-    wanted = verify(program, "trace", arguments) if checks else ()
+    checks, seen = is_checking(), Seen()
+    wanted = verify(program, "trace", arguments, seen=seen) if checks else ()
     if nests and roll and (found := _with_nests(program)) is not None:
         if checks:
-            verify(found, "nests", arguments, wanted)
+            verify(found, "nests", arguments, wanted, seen)
         return found, True
     verified = parts_of(program) if checks else []
     looks_for_loops = roll
@@ -161,7 +161,7 @@ def prepared(
             if checks:
                 parts = parts_of(program)
                 if parts != verified or program.exact > exact:
-                    verify(program, one.name, arguments, wanted)
+                    verify(program, one.name, arguments, wanted, seen)
                 verified = parts
             if one.keeps_bits and program.exact != exact:
                 raise ProgramError(f"the pass {one.name!r} changes how values are rounded")

@@ -257,7 +257,7 @@ SAMPLES: dict[str, Any] = {
         ]
         for name, more in {
             "differential_evolution": {"rng": 1},
-            "dual_annealing": {"rng": 1},
+            "dual_annealing": {"rng": 1, "maxiter": 50},
             "shgo": {},
         }.items()
     },

@@ -5,7 +5,8 @@ Every engine must agree with it, and `verify.py` compares its values with their 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from operator import is_
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
     Observer = Callable[[Instr | Loop, int, Any], None]
 
 
+class Performed(NamedTuple):
+    """A step outside of loops that was performed and observed; it gives the same again."""
+
+    step: Instr
+    operands: list[Any]
+    result: Any
+    described: Value
+
+
 def outcome(kind: str, value: Any) -> Any:
     """Return the outcome of a guard."""
     if kind == "bool":
@@ -29,11 +39,16 @@ def outcome(kind: str, value: Any) -> Any:
 
 
 def evaluated(
-    program: Program, arguments: Sequence[Any], observe: Observer | None = None
+    program: Program,
+    arguments: Sequence[Any],
+    observe: Observer | None = None,
+    kept: dict[int, Performed] | None = None,
 ) -> tuple[Any, ...]:
     """Run a program instruction by instruction, and return the leaves of its result.
 
     `observe` is called for each value computed: with the step, the value's number, and the value.
+    `kept` holds what the steps of earlier runs gave, by their identities: a step that is there is
+    not performed again on the same objects.
 
     Raises
     ------
@@ -45,7 +60,7 @@ def evaluated(
 
     block = program.root
     while True:
-        perform(block.body, known, observe, program.values)
+        perform(block.body, known, observe, program.values, kept)
         if block.guard is None:
             assert block.result is not None
             return tuple(_read(leaf, known) for leaf in block.result.leaves)
@@ -64,6 +79,7 @@ def perform(
     known: dict[int, Any],
     observe: Observer | None = None,
     values: Sequence[Value] = (),
+    kept: dict[int, Performed] | None = None,
 ) -> None:
     """Perform steps, and record their results; `values` describes them."""
 
@@ -73,8 +89,18 @@ def perform(
     for step in body:
         if isinstance(step, Loop):
             _repeat(step, known, observe, values)
-        else:
+        elif kept is None:
             known[step.out] = step.fn(*mapped(step.args, read), **dict(mapped(step.kw, read)))
+        else:
+            out, operands = step.out, [known[index] for index in step.reads]
+            before = kept.get(id(step))
+            if before is not None and before.step is step and all(map(is_, operands, before[1])):
+                known[out] = before.result
+                if before.described is values[out]:
+                    continue
+            else:
+                known[out] = step.fn(*mapped(step.args, read), **dict(mapped(step.kw, read)))
+            kept[id(step)] = Performed(step, operands, known[out], values[out])
         if observe is not None:
             for out in given(step):
                 observe(step, out, known[out])

@@ -30,6 +30,7 @@ from gradwrap.errors import CompileError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gradwrap.compiler.ir.evaluate import Performed
     from gradwrap.compiler.ir.program import Block, Instr, Program
 
 KINDS = frozenset({"bool", "int", "shape", "elements"})
@@ -46,6 +47,7 @@ def verify(
     after: str,
     arguments: Sequence[Any] | None = None,
     wanted: Sequence[Any] = (),
+    seen: Seen | None = None,
 ) -> tuple[Any, ...]:
     """Check that a program is well formed and that its values match their descriptions.
 
@@ -60,6 +62,8 @@ def verify(
         with its description.
     wanted
         The results before the passes. An `exact` program must still return them.
+    seen
+        What earlier checks of the program have found.
 
     Returns
     -------
@@ -71,8 +75,9 @@ def verify(
         The program has a fault.
     """
     try:
-        _Structure(program).check()
-        found = () if arguments is None else _evaluated(program, arguments)
+        seen = Seen() if seen is None else seen
+        _Structure(program, seen.steps).check()
+        found = () if arguments is None else _evaluated(program, arguments, seen.performed)
         if program.exact:
             same = all(map(_is_identical, wanted, found))
             _require(same, "it has changed the results, and has left the program `exact`")
@@ -81,6 +86,16 @@ def verify(
             f"the program is wrong after the pass {after!r}: {fault}. This is a defect of gradwrap."
         ) from fault
     return found
+
+
+class Seen:
+    """What the checks of a program have found that holds after each pass: steps never change."""
+
+    def __init__(self) -> None:
+        self.steps: dict[int, Instr] = {}
+        """The steps that are right in themselves, by their identities."""
+        self.performed: dict[int, Performed] = {}
+        """What they gave for the arguments."""
 
 
 class _Same:
@@ -164,8 +179,8 @@ def _require(condition: object, fault: str) -> None:
 class _Structure:
     """The check of definitions, operands, branches and loops."""
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self, program: Program, right: dict[int, Instr]) -> None:
+        self.program, self.right = program, right
         self.values = program.values
         self.given: set[int] = set()
         """All values defined in any block."""
@@ -216,12 +231,25 @@ class _Structure:
         self._check_known(block.guard.value, known, "a guard")
 
     def _check_known(self, nest: Any, known: set[int], what: str | Instr | Loop) -> None:
-        for index in refs(nest):
+        self._check_read(refs(nest), known, what)
+
+    def _check_read(self, reads: Sequence[int], known: set[int], what: str | Instr | Loop) -> None:
+        for index in reads:
             if index not in known:
                 raise _Fault(f"{_shown(what)} reads t{index} before it is given")
 
     def _check_step(self, step: Instr, known: set[int]) -> None:
-        self._check_known((step.args, step.kw), known, step)
+        self._check_read(step.reads, known, step)
+        if self.right.get(id(step)) is not step:
+            self._check_alone(step)
+            self.right[id(step)] = step
+        if step.op is ITEM:
+            whole, place = step.args
+            number: int = whole.index
+            _require(self.values[number].is_tuple, f"{_shown(step)} takes a part of no tuple")
+            _require(type(place) in (int, str), f"{_shown(step)} takes part {place!r}")
+
+    def _check_alone(self, step: Instr) -> None:
         leaves: list[Any] = []
         mapped((step.args, step.kw), leaves.append)
         if any(isinstance(leaf, NDARRAY) for leaf in leaves):
@@ -235,11 +263,6 @@ class _Structure:
                 raise _Fault(f"{_shown(step)} calls {fn.__name__}")
             if len(step.args) != fn.nin:
                 raise _Fault(f"{_shown(step)} has {len(step.args)} operands")
-        if step.op is ITEM:
-            whole, place = step.args
-            number: int = whole.index
-            _require(self.values[number].is_tuple, f"{_shown(step)} takes a part of no tuple")
-            _require(type(place) in (int, str), f"{_shown(step)} takes part {place!r}")
 
     def _check_loop(self, loop: Loop, known: set[int]) -> None:
         what, values = _shown(loop), self.values
@@ -297,7 +320,9 @@ def _shown(step: str | Instr | Loop) -> str:
 # Values -------------------------------------------------------------------------------------------
 
 
-def _evaluated(program: Program, arguments: Sequence[Any]) -> tuple[Any, ...]:
+def _evaluated(
+    program: Program, arguments: Sequence[Any], kept: dict[int, Performed]
+) -> tuple[Any, ...]:
     """Evaluate a program and compare each value with its description."""
     guards = [block.guard for block in program.blocks() if block.guard is not None]
     varying = {guard.value.index for guard in guards if guard.kind == "shape"}
@@ -315,7 +340,7 @@ def _evaluated(program: Program, arguments: Sequence[Any]) -> tuple[Any, ...]:
         _require(not fault, f"input t{index} is {fault}")
     with np.errstate(all="ignore"):
         try:
-            return evaluated(program, arguments, observe)
+            return evaluated(program, arguments, observe, kept)
         except Missed as missed:
             raise _Fault("it takes another branch than the trace") from missed
 

@@ -258,8 +258,8 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
             data.append(as_data(bound, array))
             nodes.append(None)
     _check_one_library(bound, data)
-    if bound.jumps and (look := looks()) is not None:
-        look(*data)
+    if bound.jumps and nodes.count(None) < len(nodes) and (look := looks()) is not None:
+        look(rule.name, *data)
     result = bound.variable_class._interpret(bound, level, data, nodes, statics)
     if tables:
         note_tables(result, tables, rule)

@@ -11,6 +11,7 @@ import inspect
 import threading
 import weakref
 from contextvars import ContextVar
+from functools import cache
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -133,14 +134,27 @@ def copy_of(function: FunctionType) -> FunctionType:
 
 
 def calling(answer: Any, code: CodeType) -> CodeType:
-    """Make code that calls `answer`, with the free variables of other code.
+    """Make code that calls `answer`, with the free variables of other code."""
+    stub = _stub(code.co_freevars, is_generator=bool(code.co_flags & inspect.CO_GENERATOR))
+    constants = tuple(answer if value == "the object" else value for value in stub.co_consts)
+    return stub.replace(
+        co_consts=constants,
+        co_name=code.co_name,
+        co_qualname=code.co_qualname,
+        co_filename=code.co_filename,
+        co_firstlineno=code.co_firstlineno,
+    )
 
-    It is compiled as a function that has them, so that Python sets them up in its frames, and as a
-    generator function if the other code is one: Python exchanges code of one type alone.
+
+@cache
+def _stub(free: tuple[str, ...], *, is_generator: bool) -> CodeType:
+    """Make code that calls the constant "the object".
+
+    It is compiled as a function that has the free variables, so that Python sets them up in its
+    frames, and as a generator function if need be: Python exchanges code of one type alone.
     """
-    free = code.co_freevars
     result = "_called(*_args, **_options)"
-    if code.co_flags & inspect.CO_GENERATOR:
+    if is_generator:
         result = f"(yield from {result})"
     lines = [
         "def outer():",
@@ -155,11 +169,4 @@ def calling(answer: Any, code: CodeType) -> CodeType:
     exec("\n".join(lines), space)  # noqa: S102  names of the function's variables
     made: CodeType = space["outer"]().__code__
     assert made.co_freevars == free, free
-    constants = tuple(answer if value == "the object" else value for value in made.co_consts)
-    return made.replace(
-        co_consts=constants,
-        co_name=code.co_name,
-        co_qualname=code.co_qualname,
-        co_filename=code.co_filename,
-        co_firstlineno=code.co_firstlineno,
-    )
+    return made
