@@ -200,7 +200,9 @@ def _like_others(value: Any, others: Any) -> Any:
         return value
     array = array_of(value)
     dtypes = [
-        one.dtype for one in others if hasattr(one, "dtype") and not isinstance(one, PythonFloat)
+        getattr(one.dtype, "numpy_dtype", one.dtype)  # of a column of pandas
+        for one in others
+        if hasattr(one, "dtype") and not isinstance(one, PythonFloat)
     ]
     if not dtypes:
         return array

@@ -30,6 +30,7 @@ from gradwrap.core.levels.wrapper import (
     native,
     unwrapped_key,
 )
+from gradwrap.core.library.labelled import without_labels
 from gradwrap.core.observing.callers import buffers, current_caller, remedy
 from gradwrap.core.observing.comparing import looks
 from gradwrap.core.values.dynamic import SEQUENCE, class_of, type_of
@@ -147,7 +148,7 @@ def out_position(function: Any) -> int:
 
 def on_host(value: Any) -> Any:
     """Return indices, masks and so on as NumPy arrays; copies from a GPU wait for it."""
-    data = unwrapped_key(value)
+    data = without_labels(unwrapped_key(value))
     if isinstance(data, SEQUENCE) and any(hasattr(part, "get") for part in data):
         data = [on_host(part) for part in data]
     copied = getattr(data, "get", None)
