@@ -137,7 +137,7 @@ class VmapAxesError(GradwrapError, ValueError, TypeError):
 
 
 class VmapFallbackError(GradwrapError, NotImplementedError):
-    """An operation under `vmap(..., fallback="error")` has no batching rule."""
+    """Under `vmap`, an operation has no batching rule, or only some examples raise an error."""
 
 
 class SparsityError(GradwrapError, ValueError):

@@ -34,6 +34,7 @@ from gradwrap.backends.drop_in import first_variable as _first_variable
 from gradwrap.backends.drop_in import joining as _joining
 from gradwrap.backends.drop_in import taking_lists as _taking_lists
 from gradwrap.backends.iterating import Iterating as _Iterating
+from gradwrap.core.calls.general import taking_arrays as _taking_arrays
 from gradwrap.core.levels.memory import lay_out as _lay_out
 from gradwrap.core.levels.memory import one_array as _one_array
 from gradwrap.core.library.backend import backend_of as _backend_of
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 class _Vectorize(_numpy.vectorize):  # pyright: ignore[reportIncompatibleVariableOverride]  # its `__module__`
     """NumPy's class; where an argument is a variable, the function is called for each element."""
 
+    @_taking_arrays
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         variable = _first_variable([*args, *kwargs.values()])
         if variable is None:

@@ -193,6 +193,13 @@ CASES: list[tuple[str, Function, tuple[Any, ...]]] = [
     ("median axes", lambda x: np.median(x, axis=(0, 2)), (T,)),
     ("median 1-d", lambda x: np.median(x), (V,)),
     ("quantile", lambda x: np.quantile(x, 0.3), (V,)),
+    ("quantile of q", np.quantile, (V, np.array([0.13, 0.62]))),
+    ("percentile of q", lambda x, q: np.percentile(x, 100 * q, axis=1), (A, np.array([[0.13]]))),
+    ("nanquantile of q", lambda x, q: np.nanquantile(HOLES + x, q, axis=1), (A, np.array(0.62))),
+    *(
+        (f"quantile of q {m}", lambda x, q, m=m: ANY.quantile(x, q, method=m), (A, np.array(0.62)))
+        for m in ("weibull", "hazen", "median_unbiased")
+    ),
     ("quantile axis", lambda x: np.quantile(x, [0.1, 0.5, 1.0], axis=1), (A,)),
     ("quantile 2-d", lambda x: np.quantile(x, [[0.1], [0.5]], axis=0, keepdims=True), (A,)),
     ("percentile", lambda x: np.percentile(x, 35, axis=(0, 1)), (T,)),
@@ -625,7 +632,10 @@ def test_questions_are_answered_from_the_data(function: Callable[[Any], Any]) ->
                 r"np.histogram on numpy arrays has no rule.*Fix: gradwrap.defvjp\(np.hist",
             ),
             (np.histogram_bin_edges, r"np.histogram_bin_edges on numpy arrays has no rule.*detach"),
-            (lambda x: np.quantile(x, x), "no derivative with respect to q. Fix: .detach"),
+            (
+                lambda x: np.quantile(x, x, method="lower"),
+                "no derivative with respect to q. Fix: .detach",
+            ),
             (
                 lambda x: np.pad(x, 1, mode="empty"),
                 "mode='empty' has no rule. Fix: use np.concatenate",

@@ -324,6 +324,23 @@ class Model:
             self.last = x[0]
         return self.value
 
+    def by_largest_difference(self, x):
+        if self.last is None or np.max(np.abs(self.last - x)) > 1e-14:
+            self.last, self.value = np.array(x), x**2
+        return self.value
+
+    def by_each_difference(self, x):
+        if self.last is not None and all(abs(a - b) < 1e-12 for a, b in zip(self.last, x)):
+            return self.value
+        self.last, self.value = list(x), x**2
+        return self.value
+
+    @classmethod
+    def of_the_class(cls, x):
+        if cls.last is None or not np.array_equal(cls.last, x):
+            cls.last, cls.value = x.copy(), x**2
+        return cls.value
+
     def in_an_attribute(self, x):
         if self.memo["last"] == x[1]:
             return self.memo["value"]
@@ -385,6 +402,9 @@ def search(x):
         ("by_tuple", [3.0, 1.0]),
         ("unless_all_are_equal", [1.0, 3.0]),
         ("unless_equal", [1.0, 0.0]),
+        ("by_largest_difference", [1.0, 3.0]),
+        ("by_each_difference", [1.0, 3.0]),
+        ("of_the_class", [1.0, 3.0]),
         ("counted", [2.0, 6.0]),
         ("globally", [1.0, 3.0]),
         ("in_a_dictionary", [1.0, 3.0]),
@@ -413,9 +433,29 @@ def test_the_arguments_of_the_last_call_are_kept(
         assert np.allclose(gw.grad(adapted)(x), wanted, rtol=1e-14)
         forward = [gw.jvp(adapted, (x,), (e,))[1] for e in np.eye(2)]
         assert np.allclose(forward, wanted, rtol=1e-14)
-    kept = [*vars(model).values(), package.FOUND, package.PAIR]
+    kept = [*vars(model).values(), *vars(package.Model).values(), package.FOUND, package.PAIR]
     assert not any("Variable" in repr(part) for part in kept)
     assert run(x) == value
+
+
+def test_all_earlier_arguments_are_kept(tmp_path: Path) -> None:
+    source = """
+        FOUND = []
+        def squares(x):
+            for known, value in FOUND:
+                if np.linalg.norm(known - x) < 1e-12:
+                    return value
+            FOUND.append((np.array(x), x**2))
+            return FOUND[-1][1]
+        def run(x): return np.sum(squares(x)) * x[0]
+        """
+    run, x = written(tmp_path, source).run, np.array([0.5, 1.5])
+    adapted = gw.adapting(run)
+    wanted = [3 * 0.5**2 + 1.5**2, 2 * 1.5 * 0.5]
+    np.testing.assert_allclose(gw.grad(adapted)(x), wanted)
+    run(2 * x)
+    with pytest.raises(gw.errors.AdaptationError, match=r"compared in squares .* it equals"):
+        gw.grad(adapted)(2 * x)
 
 
 def test_constant_that_adapted_code_makes_is_a_key_by_its_value(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import math
 import warnings
 from typing import Any
 
@@ -13,6 +15,9 @@ from gradwrap.errors import GradwrapError, NoRuleError
 
 pytestmark = pytest.mark.peers
 pd: Any = pytest.importorskip("pandas")
+interpolate: Any = importlib.import_module("scipy.interpolate")
+spatial: Any = importlib.import_module("scipy.spatial")
+stats: Any = importlib.import_module("scipy.stats")
 
 X = np.array([0.7, 1.3, 1.9, 0.4, 2.25, 1.1])
 OTHER: Any = pd.Series([2.0, 1.0, 3.0, 0.5, 0.7, 1.9], index=[*"pqrstu"])
@@ -107,6 +112,8 @@ t.agg({"a": "sum", "b": "mean"})
 t.align(FRAME)[1]
 t.apply(lambda c: c * c.mean())
 t.clip(0.9, 1.5)
+s.clip(t["a"].iloc[0] + 9.0, t["b"].iloc[1])
+t.clip(upper=s.mean(), lower=s.max())
 t.combine(FRAME, np.minimum)
 t.combine_first(FRAME)
 t.corrwith(FRAME)
@@ -281,3 +288,56 @@ def test_expressions_of_the_engine_that_is_compiled(
         warnings.simplefilter("ignore", RuntimeWarning)  # that pandas takes another engine
         found = gw.grad(gw.adapting(lambda x: total(x, "numexpr")))(X)
     np.testing.assert_allclose(found, wanted, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda s: np.vectorize(lambda a, b: a * b if a > 1.0 else b)(s, s**2),
+        lambda s: np.vectorize(lambda a, b: a**b, otypes=[float])(2.0, s),
+        lambda s: stats.norm.cdf(s, 1.0, s * 2.0),
+        lambda s: stats.norm(1.0, 2.0).pdf(s.to_frame()),
+        lambda s: stats.norm.interval(0.3 * s, 1.0, 2.0)[1],
+        lambda s: interpolate.CubicSpline(np.arange(6.0), s)(s),
+        lambda s: interpolate.interp1d(np.arange(6.0), s)(0.7),
+        lambda s: interpolate.interp1d(np.arange(6.0), np.arange(6.0) ** 2)(s),
+        lambda s: stats.gaussian_kde(s)(s),
+        lambda s: stats.multivariate_normal(s[:2], np.eye(2)).logpdf(s[3:5]),
+        lambda s: spatial.KDTree(s.to_frame()).query([[1.0]])[0],
+        lambda s: np.trapezoid(y=s, x=s.index) + np.bincount(np.digitize(s, [1.0]), weights=s),
+        lambda s: s[np.asarray(s) > 0.9] * s.loc[np.asarray(s) > 0.9],
+    ],
+)
+def test_functions_that_make_arrays_of_tables(function: Any) -> None:
+    def total(x: Any) -> Any:
+        made = np.reshape(function(pd.Series(x * 1.0)), (-1,))
+        return np.sum(made * np.cos(np.arange(len(made))))
+
+    wanted = [(total(X + h) - total(X - h)) / 2e-6 for h in 1e-6 * np.eye(6)]
+    np.testing.assert_allclose(gw.grad(gw.adapting(total))(X), wanted, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda t, x: t * x[:3][:, None],
+        lambda t, x: (1.0 - t) * x[None, :2] - x.reshape(3, 2),
+        lambda t, x: t * np.arange(3.0)[:, None] + x[:2],
+        lambda t, x: t.where(t > x[:3][:, None] ** 2, 0.5),
+        lambda t, _: t[~(np.isclose(t, 0) | (t < 0.6))].fillna(0.0) ** 2,
+        lambda t, x: np.maximum(t, 1.0) + np.arctan2(t, 1.0 + t) + np.hypot(x[0], t),
+        lambda t, x: math.sqrt(x[0]) * t["a"] + (1.0 - math.sqrt(x[1])) * t["b"],
+        lambda t, x: np.full_like(t["a"], 3.0) * x[:3] + np.zeros(3, dtype=t["a"].dtype),
+        lambda t, _: t["a"] if t["a"].dtype == float else 0.0 * t["a"],
+        lambda t, _: t["a"] if np.issubdtype(t["a"].dtype, np.floating) else 0.0 * t["a"],
+        lambda t, _: t[[c for c in t if t.dtypes[c] in (float, np.float32)]] ** 2,
+    ],
+)
+def test_tables_in_formulas_of_arrays(function: Any) -> None:
+    def total(x: Any) -> Any:
+        made = function(pd.DataFrame({"a": x[:3], "b": x[3:] ** 2}), x)
+        made = np.reshape(made.to_numpy() if hasattr(made, "to_numpy") else made, (-1,))
+        return np.sum(made * np.cos(np.arange(len(made))))
+
+    wanted = [(total(X + h) - total(X - h)) / 2e-6 for h in 1e-6 * np.eye(6)]
+    np.testing.assert_allclose(gw.grad(gw.adapting(total))(X), wanted, rtol=1e-6, atol=1e-8)

@@ -397,6 +397,60 @@ def test_a_search_is_known_by_what_it_compares(source: str, tmp_path: Path) -> N
     np.testing.assert_allclose(slope, 1.5 * np.sqrt(1.3), rtol=1e-6)
 
 
+ENDINGS = {
+    "a whole number": "bisected(lambda m: math.floor(m * x) >= 2)",
+    "an integer": "bisected(lambda m: int(m * x) > 1)",
+    "a rounded number": "bisected(lambda m: np.rint(m * x) >= 2)",
+    "a multiple": "bisected(lambda m: (m * x) // 0.5 >= 3)",
+    "a count": "bisected(lambda m: sum(v < m for v in [x, 2.0 * x, x * x]) > 1)",
+    "a count of an array": "bisected(lambda m: np.sum(x * np.ones(3) < m) > 1)",
+    "a grid": "refined(lambda g: np.argmin(np.abs(g * g - x)))",
+    "a least number": "refined(lambda g: min(range(101), key=lambda n: abs(g[n] ** 2 - x)))",
+}
+SEARCHERS = """
+def bisected(is_high):
+    lo, hi = 0.0, 4.0
+    for _ in range(60):
+        mid = 0.5 * (lo + hi)
+        if is_high(mid): hi = mid
+        else: lo = mid
+    return hi
+def refined(best):
+    lo, hi = 0.0, 3.0
+    for _ in range(5):
+        grid = np.linspace(lo, hi, 101)
+        found, width = grid[best(grid)], (hi - lo) / 50
+        lo, hi = found - width, found + width
+    return found
+def run(x): return x * {}
+"""
+
+
+@pytest.mark.parametrize("ending", ENDINGS.values(), ids=ENDINGS)
+def test_a_search_is_known_by_what_it_ends_in(ending: str, tmp_path: Path) -> None:
+    run = written(tmp_path, SEARCHERS.format(ending)).run
+    assert abs(run(1.3001) - run(1.3) - 1e-4 * run(1.3) / 1.3) > 1e-6  # not x times a constant
+    for transform in (gw.grad, gw.jacfwd, lambda f: gw.compile(gw.grad(f))):
+        with pytest.raises(AdaptationError, match=r'compared|found.*Fix: .*compiled="numerical"'):
+            transform(gw.adapting(run))(1.3)
+
+
+def test_a_branch_for_one_point_has_no_derivative_of_its_own(tmp_path: Path) -> None:
+    source = """
+        def run(x): return (1.0 if x[0] == 1.3 else math.expm1(x[0] - 1.3) / (x[0] - 1.3)) * x[1]
+        def array(x): return np.sum(np.where(x == 1.3, 2.0, x**2 + 0.31)) * x[1]
+        def fine(x): return x[1] if x[0] == 1.3 else x[1] + (x[0] - 1.3) ** 2
+        """
+    package = written(tmp_path, source)
+    place = rf"a tracked value was compared in \w+ \({package.__name__}, line \d+\) with a number"
+    for run in (package.run, package.array):
+        with pytest.raises(AdaptationError, match=f"{place} that it equals.*numerical"):
+            gw.grad(gw.adapting(run))(X)
+    np.testing.assert_allclose(gw.grad(gw.adapting(package.fine))(X), [0.0, 1.0], atol=1e-12)
+    slope = gw.grad(gw.adapting(package.run, compiled="numerical"))(X)
+    np.testing.assert_allclose(slope, [0.35, 1.0], rtol=1e-6)
+
+
 def test_the_function_of_a_search_may_give_random_numbers(tmp_path: Path) -> None:
     source = """
         random = np.random.default_rng(0)
@@ -471,6 +525,19 @@ def counts(x):
             s = s + 0.125
     return x[0] * n + s * x[1]
 
+def ranks(x):
+    n = [sum(x[i] >= x[j] for j in range(2)) for i in range(2)]
+    return n[0] * x[0] + n[1] * x[1] ** 2
+
+def at_a_kink(x):
+    rest = x[0] - 1.3
+    return x[1] + (rest * x[1] if rest >= 0.0 else -rest * x[1])
+
+def asserted(x):
+    p = x / x.sum()
+    assert np.isclose(p.sum(), 1.0) and p.sum() <= 1.0 + 1e-12 and np.floor(p.sum() + 0.5) == 1
+    return np.sum(p * np.log(p))
+
 def of_others(x):
     lo, hi, other = 0.0, 3.0, np.zeros(1) + 2.0
     for _ in range(60):
@@ -483,13 +550,20 @@ def of_others(x):
 """
 
 
-@pytest.mark.parametrize("name", ["newton", "backtracking", "steps", "counts", "of_others"])
+@pytest.mark.parametrize(
+    "name", ["newton", "backtracking", "steps", "counts", "ranks", "asserted", "of_others"]
+)
 def test_other_loops_with_comparisons_give_no_warning(name: str, tmp_path: Path) -> None:
     run = getattr(written(tmp_path, FINE), name)
     wanted = [(run(X + e) - run(X - e)) / 2e-6 for e in 1e-6 * np.eye(2)]
     for function in (run, gw.adapting(run)):
         for _ in range(3):
             np.testing.assert_allclose(gw.grad(function)(X), wanted, rtol=1e-5, atol=1e-7)
+
+
+def test_a_kink_has_the_slope_of_the_branch_taken(tmp_path: Path) -> None:
+    run = written(tmp_path, FINE).at_a_kink
+    np.testing.assert_allclose(gw.grad(gw.adapting(run))(X), [0.7, 1.0])
 
 
 def test_a_search_without_recording_gives_no_warning(tmp_path: Path) -> None:

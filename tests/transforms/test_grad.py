@@ -425,3 +425,34 @@ def test_numbers_beside_argnums_stay_plain_and_arrays_of_floats_can_be_written_t
 
     found = gw.vmap(numbered, (0, None))(np.array([[1.0, 2.0], [3.0, 0.0]]), np.array([5, 6]))
     np.testing.assert_array_equal(found, [[1, 6], [0, 6]])
+
+
+KEPT: dict[str, Any] = {}
+
+
+def _of_the_last_call(x: Any) -> Any:
+    if "x" not in KEPT or np.any(np.abs(KEPT["x"] - x) > 1e-12):
+        KEPT["x"], KEPT["sum"] = x.copy(), np.sum(x**3)
+    return KEPT["sum"] * x[0]
+
+
+@pytest.mark.parametrize("transform", [gw.grad, gw.jacrev, gw.value_and_grad])
+def test_what_an_earlier_call_has_left_is_refused(transform: Any) -> None:
+    x = np.array([1.0, 2.0])
+    for _ in range(2):
+        KEPT.clear()
+        np.testing.assert_allclose(gw.grad(_of_the_last_call)(x), [12.0, 12.0])
+        with pytest.raises(gw.errors.TrackedValueError, match=r"of_the_last_call .*\.detach\(\)"):
+            transform(_of_the_last_call)(x)
+
+
+def test_a_history_is_no_part_of_the_result() -> None:
+    x = np.array([1.0, 2.0])
+    history: list[Any] = []
+
+    def noting(x: Any) -> Any:
+        history.append(np.sum(x**2))
+        return history[-1], list(history)
+
+    for _ in range(2):
+        np.testing.assert_allclose(gw.grad(noting, has_aux=True)(x)[0], 2 * x)

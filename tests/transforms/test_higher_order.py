@@ -341,7 +341,9 @@ def test_a_value_that_outlives_its_transform_is_no_danger() -> None:
         return x * 2.0
 
     gw.grad(leak)(3.0)
-    assert gw.grad(lambda x: x * kept[0])(5.0) is not None
+    with pytest.raises(gw.errors.TrackedValueError, match=r"that an earlier call .*\.detach\(\)"):
+        gw.grad(lambda x: x * kept[0])(5.0)
+    assert gw.grad(lambda x: x * gw.unwrap(kept[0]))(5.0) == 3.0
     assert gw.unwrap(kept[0]) == 3.0
 
 

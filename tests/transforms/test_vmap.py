@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import array_api_strict as strict
@@ -560,3 +561,56 @@ def test_overwrite_input_overwrites_no_batch(name: str) -> None:
     np.testing.assert_allclose(values, [function(row.copy(), *rank) for row in before])
     wanted = gw.grad(fn(lambda x: np.sum(function(x, *rank, axis=1))))(before)
     np.testing.assert_allclose(gradients, wanted)
+
+
+BATCH = np.array([[0.5, 1.5], [2.0, 3.0]])
+
+
+def _of_a_branch(x: Any) -> Any:
+    try:
+        factor = 2.0 if x[0] > 1.0 else 1.0
+    except ValueError:  # the refusal is one, too
+        factor = 5.0
+    return factor * x[1]
+
+
+def _with_one_answer(x: Any) -> Any:
+    try:
+        factor = 2.0 if x[0] > 9.0 else 1.0
+    except ValueError:
+        factor = 1.0
+    return factor * x[1]
+
+
+def test_a_refusal_that_code_catches_may_not_change_its_result() -> None:
+    for inner in (_of_a_branch, gw.grad(_of_a_branch)):
+        mapped: Any = gw.vmap(inner)
+        with pytest.raises(
+            gw.errors.BatchedValueError, match=r"the truth of a value .* has caught"
+        ):
+            mapped(BATCH)
+        looped: Any = gw.vmap(inner, fallback="loop")
+        close(looped(BATCH), [inner(row) for row in BATCH])
+    close(gw.vmap(_with_one_answer)(BATCH), BATCH[:, 1])
+
+
+def test_an_error_of_python_is_that_of_each_example() -> None:
+    def root(x: Any) -> Any:
+        try:
+            return math.sqrt(x[0] - 1.0) * x[1]
+        except ValueError:
+            return x[0] ** 2
+
+    def ratio(x: Any) -> Any:
+        number = float(x[0])
+        try:
+            return float(x[1]) / (number - 2.0)
+        except ZeroDivisionError:
+            return number
+
+    for function in (root, ratio):
+        mapped: Any = gw.vmap(gw.grad(gw.adapting(function)))
+        with pytest.raises(gw.errors.VmapFallbackError, match="for some of the examples"):
+            mapped(BATCH)
+        for some in (BATCH[:1], np.stack([BATCH[0], BATCH[0]]), BATCH[1:]):
+            close(mapped(some), [gw.grad(gw.adapting(function))(row) for row in some])

@@ -210,26 +210,32 @@ class _Runs:
         if any(map(stands_for_python, leaves)):
             args, kwargs = map_leaves(_as_float, (args, kwargs))
             leaves = flatten([args, kwargs])[0]
-        out, steered = self._adapted(leaves, args, kwargs)
+        out, steered, searches = self._adapted(leaves, args, kwargs)
         if not is_derived(leaves):
             return out
         found = found_at.get()
         if found is not None and found is not steered and not is_checked.get():
-            return self._searched(found, out, args, kwargs)
+            out = self._searched(found, out, leaves, args, kwargs)
+            if str(found) in self.corrected:  # the derivative is whole, whatever was found
+                self.corrected |= searches.places
+            return out
         self._check(out)
         return out
 
-    def _adapted(self, leaves: list[Any], args: Any, kwargs: Any) -> tuple[Any, Found | None]:
-        """Run the function with its modules adapted; return what searches were known before."""
+    def _adapted(
+        self, leaves: list[Any], args: Any, kwargs: Any
+    ) -> tuple[Any, Found | None, Searches]:
+        """Run the function with its modules adapted; return what search was known before, too."""
         group = self.group
         held = group.hold() if group else hold([*self.own, *self.found])
         watched, rewritten = self.watch, [*self.rewritten]
         filled: list[Cache] = []
         looked: dict[int, Looked] = {}
         objects: list[Any] = []
+        searches = Searches(self.corrected)
         settings: list[tuple[ContextVar[Any], Any]] = [
             *((compiled_as, self.compiled), (rounding_as, self.rounding), (is_checked, True)),
-            (looker, Searches().look),
+            (looker, searches.look),
             *((caches, filled), (looked_in, looked), (kept_objects, objects)),
             *((texts, Texts()), (plain_made, [0, 0]), (are_kept, True)),
         ]
@@ -268,10 +274,10 @@ class _Runs:
                 if self.compiled != "numerical" or is_traced():
                     raise
                 self.by_differences = True
-                return numerical(self.fun)(*args, **kwargs), steered
+                return numerical(self.fun)(*args, **kwargs), steered, searches
             if caught is not None and caught.error in (NoRuleError, RuleResultError):
                 self._check_derivative(caught, args, kwargs)
-        return out, steered
+        return out, steered, searches
 
     def _check_derivative(self, caught: Refusal, args: Any, kwargs: Any) -> None:
         """Compare the derivative with differences where code has caught that a result has none.
@@ -291,26 +297,38 @@ class _Runs:
                 "derivative than its values: a part of the gradient would be missing."
             )
 
-    def _searched(self, found: Found, out: Any, args: Any, kwargs: Any) -> Any:
+    def _searched(self, found: Found, out: Any, leaves: list[Any], args: Any, kwargs: Any) -> Any:
         """Return the output of a run that has found a number by comparisons, or refuse it."""
         if str(found) in self.corrected or (is_recorded(out) and is_traced()):
             return out  # an untraced run is checked, too
-        checking = is_checked.set(True)
-        try:
-            lacks = lacks_a_part(lambda *a, **k: self(a, k), self.fun, args, kwargs)
-        finally:
-            is_checked.reset(checking)
-        if is_recorded(out) and not lacks:
-            if lacks is None:
-                found.warn()
-            else:
+        lacks = self._lacks_a_part(found, args, kwargs)
+        if lacks and not found.is_sure and self._lacks_a_part(found, args, kwargs) is False:
+            # it has returned what it kept from a call with equal arguments, and that is gone now
+            out, lacks = self._adapted(leaves, args, kwargs)[0], False
+        elif not lacks and is_recorded(out):
+            if lacks is not None:
                 self.corrected.add(str(found))
+            elif found.is_sure:
+                found.warn()
+        if is_recorded(out) and not lacks:
             return out
         if self.compiled == "numerical" and not is_traced():
             self.by_differences = True
             return numerical(self.fun)(*args, **kwargs)
+        if not found.is_sure and not lacks:
+            self._check(out)
+            return out
         check_steered(flatten(out)[0])
-        raise without_derivative(self.name)
+        raise without_derivative(self.name, found)
+
+    def _lacks_a_part(self, found: Found, args: Any, kwargs: Any) -> bool | None:
+        checking = is_checked.set(True)
+        try:
+            return lacks_a_part(
+                lambda *a, **k: self(a, k), self.fun, args, kwargs, strictly=not found.is_sure
+            )
+        finally:
+            is_checked.reset(checking)
 
     def _find_untraced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Run the function outside of a trace: its failed runs are no part of the program."""

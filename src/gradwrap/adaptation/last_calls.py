@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import operator
 from contextvars import ContextVar
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,12 +26,13 @@ from gradwrap.adaptation.steps import (
 )
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import is_recorded
+from gradwrap.core.observing.comparing import looker
 from gradwrap.core.values.dynamic import DICT, LIST, attributes_of, type_of
+from gradwrap.core.values.record import Record
 from gradwrap.core.values.tree import flatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import CodeType
 
 kept_objects: ContextVar[list[tuple[Any, Any]] | None] = ContextVar("gradwrap_kept", default=None)
 """The attributes of objects that keep arguments, lists and dictionaries that do, and copies of them
@@ -45,11 +47,14 @@ OPERATORS: dict[type[ast.cmpop], str] = {
 
 def compared(function: Callable[..., Any], at: int, *values: Any, **options: Any) -> Any:
     """Compare two values, of which the one in place `at` was kept by an earlier call."""
-    found = function(*values, **options)
-    if not is_differentiating() or is_recorded(flatten(values[at])[0]):
-        return found
-    if not is_recorded(flatten(values[1 - at])[0]):
-        return found
+    is_kept = is_differentiating() and not is_recorded(flatten(values[at])[0])
+    if not is_kept or not is_recorded(flatten(values[1 - at])[0]):
+        return function(*values, **options)
+    token = looker.set(None)  # the answer is not used
+    try:
+        found = function(*values, **options)
+    finally:
+        looker.reset(token)
     differ = function is operator.ne
     shape = np.shape(found)
     return np.full(shape, differ) if shape else differ
@@ -64,8 +69,36 @@ def keep(holder: Any, name: str = "") -> None:
     if name:
         holder = attributes_of(holder).get(name)
     place: Any = holder if type_of(holder) in (DICT, LIST) else attributes_of(holder)
-    if kept is not None and all(known is not place for known, _ in kept):
-        kept.append((place, place.copy()))
+    if kept is None or any(known is place or _is_of(known, holder) for known, _ in kept):
+        return
+    place = OfClass(holder) if issubclass(type_of(holder), type) else place
+    kept.append((place, place.copy()))
+
+
+def _is_of(place: Any, holder: Any) -> bool:
+    return type_of(place) is OfClass and place.of is holder
+
+
+class OfClass(Record):
+    """The attributes of a class, as a dictionary."""
+
+    of: type
+
+    def copy(self) -> dict[str, Any]:
+        """Return the attributes that are no part of every class."""
+        return {name: one for name, one in vars(self.of).items() if not name.startswith("__")}
+
+    def clear(self) -> None:
+        """Leave the attributes as they are, until they are updated."""
+
+    def update(self, values: dict[str, Any]) -> None:
+        """Give the class these attributes, and no others."""
+        now = self.copy()
+        for name in now.keys() - values.keys():
+            delattr(self.of, name)
+        for name, value in values.items():
+            if now.get(name, self) is not value:
+                setattr(self.of, name, value)
 
 
 NAMES: dict[str, Any] = {
@@ -83,7 +116,9 @@ def may_keep(code: CodeType) -> bool:
     It may also store to a place in a list or a dictionary.
     """
     kinds = kinds_of(code)
-    if COMPARE_OP not in kinds and FUNCTIONS.isdisjoint(code.co_names):
+    inner = [part for part in code.co_consts if type_of(part) is CodeType]  # generators
+    compares = any(COMPARE_OP in kinds_of(one) for one in (code, *inner))
+    if not compares and FUNCTIONS.isdisjoint(code.co_names):
         return False
     if STORE_SUBSCR in kinds:
         return True
@@ -98,22 +133,38 @@ def rewrite(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     if not stored:
         return
     writer = _Comparisons(stored)
+    kept = {text for text, names in stored.items() if _is_compared(function, text, names)}
     function.body = [writer.visit(statement) for statement in function.body]
-    own = {arg.arg for arg in (*function.args.posonlyargs, *function.args.args)}
+    arguments = {arg.arg for arg in (*function.args.posonlyargs, *function.args.args)}
+    made = _bound_in(function) - arguments
     function.body[:0] = [
         ast.copy_location(ast.Expr(_call("__gradwrap_keep__", given, function)), function.body[0])
-        for text in sorted(writer.found)
-        if (given := _keeper(ast.parse(text, mode="eval").body, own))
+        for text in sorted(writer.found | kept)
+        if (given := _keeper(ast.parse(text, mode="eval").body, made))
     ]
 
 
-def _keeper(place: ast.expr, own: set[str]) -> list[ast.expr]:
-    """Return what `keep` is given for a place: an object, or an object and a name; or nothing."""
+def _is_compared(function: ast.AST, text: str, names: set[str]) -> bool:
+    """Tell if a function compares what it keeps with what it is about to keep, in any way."""
+    kinds = (ast.Compare, ast.GeneratorExp, ast.ListComp)
+    return any(
+        names & {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        and any(ast.unparse(part) == text for part in ast.walk(node) if isinstance(part, ast.expr))
+        for node in ast.walk(function)
+        if isinstance(node, kinds)
+    )
+
+
+def _keeper(place: ast.expr, made: set[str]) -> list[ast.expr]:
+    """Return what `keep` is given for a place: an object, or an object and a name; or nothing.
+
+    The names that the function makes itself refer to nothing yet.
+    """
     match place:
-        case ast.Attribute(value=ast.Name(id=name) as holder) if name in own:
+        case ast.Attribute(value=ast.Name(id=name) as holder) if name not in made:
             return [holder]
         case ast.Subscript(value=ast.Attribute(value=ast.Name(id=name) as holder, attr=attribute)):
-            return [holder, ast.Constant(attribute)] if name in own else []
+            return [] if name in made else [holder, ast.Constant(attribute)]
         case ast.Subscript(value=ast.Name() as holder):
             return [holder]
         case _:
@@ -195,11 +246,7 @@ def _stored_in(function: ast.AST) -> dict[str, set[str]]:
     shared = {
         name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names
     }
-    own = {
-        node.id
-        for node in ast.walk(function)
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
-    } - shared
+    own = _bound_in(function) - shared
     found: dict[str, set[str]] = {}
     for node in ast.walk(function):
         if not isinstance(node, ast.Assign):
@@ -210,6 +257,14 @@ def _stored_in(function: ast.AST) -> dict[str, set[str]]:
                 if isinstance(place, ast.Attribute) or is_global or _is_part(place, own):
                     found.setdefault(ast.unparse(place), set()).update(_names_in(value))
     return found
+
+
+def _bound_in(function: ast.AST) -> set[str]:
+    return {
+        node.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    }
 
 
 def _is_part(place: ast.expr, own: set[str]) -> bool:

@@ -10,9 +10,19 @@ import numpy as np
 
 from gradwrap.adaptation.plain_values import HOLDERS, are_plain, number_in, standing_in, unheld
 from gradwrap.core.array.adapted import note_plain
-from gradwrap.core.array.python_floats import array_of, python_floats
+from gradwrap.core.array.conversions import known
+from gradwrap.core.array.python_floats import array_of, differing, python_floats
 from gradwrap.core.levels.modes import is_traced
-from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, native, unwrapped_key
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    batched_parts,
+    holds_batch,
+    innermost,
+    is_recorded,
+    native,
+    unwrapped_key,
+)
+from gradwrap.core.observing.comparing import looks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -40,6 +50,8 @@ ELEMENTWISE = {
 """NumPy's name for each function."""
 SPECIAL = {"erf": "erf", "erfc": "erfc", "gamma": "gamma", "lgamma": "gammaln"}
 """SciPy's name."""
+JUMPS = {"ceil": "ceil", "floor": "floor", "trunc": "trunc", "isclose": "equal"}
+"""The names by which such a function is looked at, with the numbers where it jumps."""
 OF_VALUES = ("ceil", "floor", "isclose", "isfinite", "isinf", "isnan", "trunc", "ulp")
 """Functions without a derivative: they are asked about the number."""
 
@@ -166,10 +178,13 @@ def _of_values(original: Any, of_arrays: Any) -> Callable[..., Any]:
 
     def of_values(*args: Any, **options: Any) -> Any:
         note_plain()
+        look, name = looks(), original.__name__
+        if look is not None and name in JUMPS and is_recorded(args):
+            look(JUMPS[name], *map(known, args))
         if is_traced() and of_arrays is not None:
             answer: type = bool if original.__name__.startswith("is") else int
             return answer(of_arrays(*map(native, args), **options))
-        return original(*map(native, args), **options)
+        return original(*map(known, args), **options)
 
     return of_values
 
@@ -225,12 +240,35 @@ def _checked(original: Any, tracked: Any, args: Any, converted: Any, options: An
     In a trace the check is a branch of the program, on whether the result is finite.
     """
     if not is_traced():
+        if holds_batch(args):
+            with np.errstate(all="ignore"):  # as in Python, where there is an error or nothing
+                found = tracked(*converted, **options)
+            return _of_examples(original, converted, found, options)
         _check(original, args, options)
         return tracked(*converted, **options)
     found = tracked(*converted, **options)
     is_one = isinstance(found, AnyWrapper) and next(batched_parts(found), None) is None
     if is_one and not np.isfinite(native(found)):
         _check(original, args, options)
+    return found
+
+
+def _of_examples(original: Any, args: Any, found: Any, options: dict[str, Any]) -> Any:
+    """Return results for a batch, if the original refuses none of the examples, or all of them."""
+    if any(isinstance(arg, list) for arg in args):
+        return found  # sums, which refuse nothing
+    values = np.asarray(innermost(found))
+    data = np.broadcast_arrays(values, *map(innermost, args))
+    errors: list[Exception] = []
+    for place in np.argwhere(~np.isfinite(values)):
+        try:
+            original(*(one[tuple(place)] for one in data[1:]), **options)
+        except (ArithmeticError, ValueError) as error:
+            errors.append(error)
+    if errors:
+        if len(errors) == values.size:
+            raise errors[0]
+        raise differing(errors[0])
     return found
 
 

@@ -208,9 +208,11 @@ def _unless_refused(original: Any, tracked: Callable[..., Any], path: str) -> Ca
             return tracked(*unheld(args), **unheld(options))
         except ValueError:  # `__array__` of an argument gave a variable
             given = [_all_converted(arg) for arg in args]
-            if not any(map(operator.is_not, given, args)):
+            named = {name: _all_converted(arg) for name, arg in options.items()}
+            asked, found = [*args, *options.values()], [*given, *named.values()]
+            if not any(map(operator.is_not, found, asked)):
                 raise
-            return tracked(*given, **options)
+            return tracked(*given, **named)
 
     return stand_in
 

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.adaptation.after_import import exchange
+from gradwrap.core.array.adapted import adapted_caller
 from gradwrap.core.array.attributes import remedies
 from gradwrap.core.array.variable import Variable
 from gradwrap.core.calls.table_labels import note_product
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_index
 from gradwrap.core.library.labelled import (
     Labelled,
     are_kept,
@@ -29,7 +30,7 @@ from gradwrap.core.library.labelled import (
     unlabelled,
 )
 from gradwrap.core.observing.callers import advisers
-from gradwrap.core.values.dynamic import DICT, SEQUENCE, type_of
+from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, type_of
 from gradwrap.errors import NotAnArrayError
 
 if TYPE_CHECKING:
@@ -186,12 +187,23 @@ def _let_hold() -> None:
     _exchange(pd.Series, "_cmp_method", _compared)
     _exchange(pd.Series, "_arith_method", _computed)
     _exchange(pd.DataFrame, "__init__", _made_of_columns)
-    _exchange(pd.DataFrame, "_arith_method", _computed_by_column)
+    for name in ("_arith_method", "_cmp_method", "_logical_method"):
+        _exchange(pd.DataFrame, name, _computed_by_column)
+    _exchange(pd.DataFrame, "__array_ufunc__", _applied_to_several)
     _exchange(pd.DataFrame, "insert", _inserted)
     _exchange(pd.DataFrame, "isetitem", _stored)
     _exchange(pd.DataFrame, "_where", _chosen_where)  # of a series, too
+    _exchange(pd.DataFrame, "clip", _clipped)  # of a series, too
     _exchange(pd.DataFrame, "to_numpy", _converted)
     _exchange(pd.DataFrame, "apply", _applied_to_rows)
+    of_labels: Any = type_of(pd.Series([0.0]).loc)
+    for kind in (pd.Series, pd.DataFrame, of_labels):
+        _exchange(kind, "__getitem__", _taken_by_plain_keys)
+    _let_choose()
+
+
+def _let_choose() -> None:
+    """Let rows, windows and groups of such tables be taken, and their values be asked for."""
     for name in ("_ixs", "xs", "transpose"):
         _exchange(pd.DataFrame, name, _of_rows)
     for name in ("loc", "at", "iat"):  # `iloc` has the method of `loc`
@@ -212,6 +224,9 @@ def _let_hold() -> None:
             _exchange(kind, name, _by_values)
         _exchange(kind, "__array__", _as_an_array)
         kind.values = property(_converted(kind.values.fget), doc=kind.values.__doc__)
+    for kind, name in ((pd.Series, "dtype"), (pd.Series, "dtypes"), (pd.DataFrame, "dtypes")):
+        shown = getattr(kind, name)
+        setattr(kind, name, property(_shown(shown.fget), doc=shown.__doc__))
 
 
 def _exchange(kind: Any, name: str, make: Callable[[Any], Any]) -> None:
@@ -294,6 +309,16 @@ def _update(table: Any, made: Any) -> None:
     table._update_inplace(made)  # noqa: SLF001  there is no public name for it
 
 
+def _taken_by_plain_keys(take: Any) -> Any:
+    """Take elements by masks and places that code has computed, which are constants."""
+
+    def taken(self: Any, key: Any) -> Any:
+        is_plain = not isinstance(key, (AnyWrapper, TUPLE))
+        return take(self, key if is_plain else unwrapped_index(key))
+
+    return taken
+
+
 def _inserted(insert: Any) -> Any:
     def inserted(self: Any, loc: Any, column: Any, value: Any, *args: Any, **options: Any) -> Any:
         if not (_has_tracked(value) or _holds_in(value)):
@@ -338,6 +363,18 @@ def _chosen_where(where: Any) -> Any:
     return chosen
 
 
+def _clipped(clip: Any) -> Any:
+    """Return `clip`, which takes the smaller of two tracked numbers as the lower bound."""
+
+    def clipped(self: Any, lower: Any = None, upper: Any = None, **options: Any) -> Any:
+        bounds = lower, upper
+        if is_recorded(bounds) and all(one is not None and np.shape(one) == () for one in bounds):
+            lower, upper = (upper, lower) if lower > upper else bounds
+        return clip(self, lower, upper, **options)
+
+    return clipped
+
+
 def _is_of_floats(dtype: Any) -> bool:
     return issubclass(type_of(dtype), np.dtype) and dtype.kind in "fc"
 
@@ -367,17 +404,55 @@ def _computed(compute: Any) -> Any:
 
 
 def _computed_by_column(compute: Any) -> Any:
-    """Combine a table with a tracked number column by column; pandas would join the columns."""
+    """Combine a table with a tracked array column by column; pandas would join the columns."""
 
     def computed(self: Any, other: Any, op: Any) -> Any:
-        if not (isinstance(other, AnyWrapper) and not other.ndim and is_recorded(other)):
-            return compute(self, other, op)
-        columns = {at: op(self.iloc[:, at], other) for at in range(self.shape[1])}
+        if not (isinstance(other, AnyWrapper) and is_recorded(other)):
+            return compute(self, _untracked(other), op)
+        columns = {}
+        for at in range(self.shape[1]):
+            one = np.broadcast_to(other, self.shape)[:, at] if other.ndim else other
+            columns[at] = op(self.iloc[:, at], one)
         made = pd.DataFrame(columns, index=self.index)
         made.columns = self.columns
         return made
 
     return computed
+
+
+def _applied_to_several(apply: Any) -> Any:
+    """Apply a function of elements to a table of tracked numbers and others, by their arrays."""
+
+    def applied(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        tables = [one for one in inputs if isinstance(one, (pd.Series, pd.DataFrame))]
+        is_of_frames = self.ndim > 1 and all(
+            one.ndim > 1 and one.index.equals(self.index) and one.columns.equals(self.columns)
+            for one in tables
+        )
+        is_call = method == "__call__" and not options
+        if is_of_frames and is_call and len(inputs) > 1 and any(map(_holds, tables)):
+            return _combined(ufunc, inputs)
+        return apply(self, ufunc, method, *inputs, **options)
+
+    return applied
+
+
+def _shown(get: Any) -> Any:
+    """Show adapted code the dtype of the numbers that a column holds, not of the column."""
+
+    def shown(self: Any) -> Any:
+        found: Any = get(self)
+        if issubclass(type_of(found), np.dtype) or adapted_caller() is None:
+            return found
+        if not isinstance(found, pd.Series):
+            return _dtype_of_numbers(found)
+        return pd.Series([*map(_dtype_of_numbers, found)], found.index, dtype=object)
+
+    return shown
+
+
+def _dtype_of_numbers(dtype: Any) -> Any:
+    return dtype.numpy_dtype if hasattr(dtype, "holds_tracked") else dtype
 
 
 def _converted(convert: Any) -> Any:

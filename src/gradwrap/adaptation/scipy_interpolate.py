@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.adaptation.after_import import exchange
 from gradwrap.adaptation.scipy_fft import is_variable
+from gradwrap.core.library.labelled import opening
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +46,7 @@ def answer_with(kind: Any, name: str, answer: Callable[..., Any]) -> None:
 def answering(method: Callable[..., Any], answer: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a method of plain objects, so that `answer` is called for tracked arguments."""
 
+    @opening
     @functools.wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         is_tracked = any(map(is_variable, (*args, *kwargs.values())))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.core.array.steered import REMEDY, found_at
+from gradwrap.core.array.steered import REMEDY, Found
 from gradwrap.core.levels.levels import differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch, is_recorded, native
 from gradwrap.core.observing.results import parts_of
@@ -23,13 +23,26 @@ if TYPE_CHECKING:
 
 STEP = 6e-6
 """The step of the difference, in proportion to a number of more than one."""
+FAR = 1e-3
+"""That to points which code does not take for equal to the first, as `np.allclose` does."""
 TOLERANCE = 1e-3
+NOISE = 1e-15
+"""The error of values by rounding, in proportion to the largest."""
 
 
 def lacks_a_part(
-    adapted: Callable[..., Any], plain: Callable[..., Any], args: Any, kwargs: Any
+    adapted: Callable[..., Any],
+    plain: Callable[..., Any],
+    args: Any,
+    kwargs: Any,
+    *,
+    strictly: bool = False,
 ) -> bool | None:
-    """Tell if the derivative of an adapted function is not that of its values; None if unknown."""
+    """Tell if the derivative of an adapted function is not that of its values; None if unknown.
+
+    Strictly, the differences to both sides must agree: where there is a kink, or the values have
+    an error of their own, it is unknown.
+    """
     leaves, tree = flatten([args, kwargs])
     if holds_batch(leaves):
         return None
@@ -56,19 +69,42 @@ def lacks_a_part(
     try:
         values_there, exact = jvp(called(adapted), point, slopes)
         with differentiating(False):
-            if not _are_close(parts_of(values_there), along(0.0)):
+            there = along(0.0)
+            if not _are_close(parts_of(values_there), there):
                 return None  # of random numbers, say
-            pairs = zip(along(STEP), along(-STEP), strict=True)
-            wanted = [(np.asarray(a) - np.asarray(b)) / (2 * STEP) for a, b in pairs]
+            steps = (STEP, FAR) if strictly else (STEP,)
+            sides = [(step, [along(step), there, along(-step)]) for step in steps]
     except Exception:  # noqa: BLE001  an argument may not move: there is nothing to compare
         return None
     found = [np.asarray(one) for one in parts_of(exact)]
-    if [one.shape for one in found] != [one.shape for one in wanted]:
+    shapes = [one.shape for one in found]
+    if any(list(map(np.shape, some)) != shapes for _, three in sides for some in three):
         return None
-    scale = max((float(np.max(np.abs(one), initial=0.0)) for one in wanted), default=0.0)
-    return any(
-        bool(np.any(np.abs(a - b) > TOLERANCE * scale)) for a, b in zip(found, wanted, strict=True)
-    )
+    return any(_differ(found, step, three, strictly=strictly) for step, three in sides)
+
+
+def _differ(found: list[Any], step: float, three: list[list[Any]], *, strictly: bool) -> bool:
+    """Tell if a derivative is not that of the values ahead of a point, there, and back of it."""
+    ahead, there, back = ([np.asarray(one) for one in some] for some in three)
+    values = [*ahead, *there, *back]
+    wanted = [(a - b) / (2 * step) for a, b in zip(ahead, back, strict=True)]
+    scale, size = map(_largest, (wanted, values))
+    if strictly:
+        wanted = [
+            np.where(_has_slope(f, w, (a - t) / step, (t - b) / step), w, f)
+            for f, w, t, a, b in zip(found, wanted, there, ahead, back, strict=True)
+        ]
+    allowed = TOLERANCE * scale + NOISE * size / step
+    return any(bool(np.any(np.abs(a - b) > allowed)) for a, b in zip(found, wanted, strict=True))
+
+
+def _largest(some: list[Any]) -> float:
+    return max((float(np.max(np.abs(one), initial=0.0)) for one in some), default=0.0)
+
+
+def _has_slope(found: Any, wanted: Any, ahead: Any, back: Any) -> Any:
+    """Tell where the differences to both sides agree, and contradict what was found."""
+    return (np.abs(ahead - back) <= 0.1 * np.abs(wanted - found)) & (wanted != 0.0)
 
 
 def _are_close(some: list[Any], others: list[Any]) -> bool:
@@ -80,10 +116,10 @@ def _are_close(some: list[Any], others: list[Any]) -> bool:
     )
 
 
-def without_derivative(name: str) -> AdaptationError:
+def without_derivative(name: str, found: Found) -> AdaptationError:
     """Return the error for a function whose derivative lacks a part."""
     return AdaptationError(
-        f"a number was found {found_at.get()} by comparisons of tracked values alone, as in a "
-        f"bisection. It has no derivative, and that of {name} is not the one of its values. Fix: "
-        f'gradwrap.adapting(f, compiled="numerical") takes the derivative by differences. {REMEDY}'
+        f"{found.finding}. It has no derivative, and that of {name} is not the one of its values. "
+        f'Fix: gradwrap.adapting(f, compiled="numerical") takes the derivative by differences. '
+        f"{REMEDY}"
     )

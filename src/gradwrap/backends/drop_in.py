@@ -20,6 +20,7 @@ from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
 from gradwrap.backends.numpy.functions.polynomials import OF_OBJECTS, on_objects
 from gradwrap.core.array import protocol
 from gradwrap.core.array.variable import variable_class
+from gradwrap.core.calls.general import taking_arrays
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.memory import lay_out, one_array
 from gradwrap.core.levels.modes import entered, is_traced
@@ -90,6 +91,7 @@ def _maker(library: ModuleType, name: str, make: Callable[..., Any]) -> Callable
     """Return the library's function; it calls `make` if an argument holds a variable."""
     native = getattr(library, name)
 
+    @taking_arrays
     @functools.wraps(native)
     def maker(*args: Any, **options: Any) -> Any:
         variable = first_variable([*args, *options.values()])

@@ -43,3 +43,11 @@ def check_value(
             ".detach() the result if no gradient is wanted, or give the function a rule of "
             "your own with gradwrap.defvjp."
         )
+
+
+def size_of(value: Any) -> float:
+    """Return the largest absolute value of the finite elements; 0 for a trace's array."""
+    if not isinstance(value, NUMBERS) or np.asarray(value).dtype.kind not in "fc":
+        return 0.0
+    data = np.abs(value)
+    return float(np.max(data, initial=0.0, where=np.isfinite(data)))

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import operator
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ import numpy as np
 import scipy
 
 from gradwrap.core.array.adapted import adapted_caller
-from gradwrap.core.calls.general import converted
+from gradwrap.core.calls.general import taking_arrays
 from gradwrap.core.calls.loop import looped
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.modes import called
@@ -286,24 +285,18 @@ def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:
     words = frozenset(row.permissions)
     least = min(row.permissions.values(), default=None)
 
+    @taking_arrays
     @functools.wraps(original)
     def dispatch(*args: Any, **kwargs: Any) -> Any:
-        try:
-            for value in args:
+        for value in args:
+            if isinstance(value, SUSPECTS) and holds_variable(value):
+                return answer(row, args, kwargs)
+        if kwargs:
+            for value in kwargs.values():
                 if isinstance(value, SUSPECTS) and holds_variable(value):
                     return answer(row, args, kwargs)
-            if kwargs:
-                for value in kwargs.values():
-                    if isinstance(value, SUSPECTS) and holds_variable(value):
-                        return answer(row, args, kwargs)
-            if least is not None and (len(args) > least or not words.isdisjoint(kwargs)):
-                args, kwargs = without_permissions(row, args, kwargs)
-            return called(original, row.name, *args, **kwargs)
-        except ValueError:  # `__array__` of an argument gave a variable
-            given = tuple(converted(arg, is_operand=False) for arg in args)
-            named = {name: converted(arg, is_operand=False) for name, arg in kwargs.items()}
-            if all(map(operator.is_, (*given, *named.values()), (*args, *kwargs.values()))):
-                raise
-            return answer(row, given, named)
+        if least is not None and (len(args) > least or not words.isdisjoint(kwargs)):
+            args, kwargs = without_permissions(row, args, kwargs)
+        return called(original, row.name, *args, **kwargs)
 
     return dispatch if least is None else _leaving(row, dispatch, least)

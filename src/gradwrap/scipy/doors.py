@@ -10,6 +10,8 @@ from importlib import import_module
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, cast
 
+from gradwrap.core.array.adapted import callers_for
+from gradwrap.core.library.labelled import opening
 from gradwrap.scipy.dispatching import dispatching
 from gradwrap.scipy.kinds import Untried
 from gradwrap.scipy.table import OWN_MODULES, Row, is_own, own_stand_in, row_of, rows_of
@@ -41,8 +43,22 @@ def unchecked(path: str) -> Any:
 
 
 def _made(row: Row) -> Any:
-    original = row.original
-    return row.kind.stand_in(row) or dispatching(row, original)
+    made = row.kind.stand_in(row) or dispatching(row, row.original)
+    if isinstance(made, type):
+        for name, method in [*vars(made).items()]:
+            if name.startswith("_") and name not in CALLED:
+                continue
+            if isinstance(method, FunctionType):
+                setattr(made, name, opening(method))
+            elif isinstance(method, staticmethod):
+                setattr(made, name, staticmethod(opening(method.__func__)))
+    return opening(made) if isinstance(made, FunctionType) else made
+
+
+_opened: Any = opening(_made)
+callers_for.add(_opened.__code__)  # of all that it has wrapped
+CALLED = ("__new__", "__init__", "__call__")
+"""The methods of classes that take arrays, beside those with names of their own."""
 
 
 def is_function(found: Any) -> bool:

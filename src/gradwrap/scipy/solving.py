@@ -20,7 +20,7 @@ from gradwrap.core.observing.callers import current_caller, noted, refused
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import GradwrapError, NoRuleError, RuleResultError, TrackedCodeError
-from gradwrap.scipy.agreeing import NUMBERS, check_value
+from gradwrap.scipy.agreeing import check_value, size_of
 from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import Holder, SciPyCall, chosen, form_of, wrappers_in
 from gradwrap.scipy.dispatching import LOW_LEVEL, Composed, parameters_of, scipys
@@ -370,7 +370,7 @@ def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
         return result
     shaped = {}
     values = {path: _at(result, path) for path in parts}
-    whole = max((_size(value) for value in values.values()), default=0.0)
+    whole = max(map(size_of, values.values()), default=0.0)
     for path, part in parts.items():
         value = values[path]
         shape = np.shape(value)
@@ -389,14 +389,6 @@ def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
         elif isinstance(parts.get((key,)), np.ndarray):
             made[key] = values[key,]
     return made
-
-
-def _size(value: Any) -> float:
-    """Return the largest absolute value of the finite elements; 0 for a trace's array."""
-    if not isinstance(value, NUMBERS) or np.asarray(value).dtype.kind not in "fc":
-        return 0.0
-    data = np.abs(value)
-    return float(np.max(data, initial=0.0, where=np.isfinite(data)))
 
 
 def _at(result: Any, path: Path) -> Any:

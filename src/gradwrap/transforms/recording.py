@@ -33,7 +33,7 @@ from gradwrap.errors import (
 )
 from gradwrap.transforms.argnums import described, name_of, selected
 from gradwrap.transforms.arguments import Tracked, given_to, unwrapped, without_inner
-from gradwrap.transforms.running import run
+from gradwrap.transforms.running import check_kept, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -74,10 +74,17 @@ class Recording:
             key: places[key].value if key in places else given_to(value, self._hold)
             for key, value in kwargs.items()
         }
-        if not is_differentiating():
+        is_outermost = not is_differentiating()
+        if is_outermost:
             ran_adapted.set(False)
         self.out: Any = without_inner(run(fun, entered, named), self.level)
         self.is_adapted: bool = ran_adapted.get()
+        if is_outermost and not self.is_adapted:
+            out = self.out
+            node = out._node if isinstance(out, AnyWrapper) else None
+            is_ours = node is not None and node.meta.level == self.level
+            if not is_ours or isinstance(out._value, AnyWrapper):
+                check_kept(fun, out, [args, kwargs], self.level)
         if labels_of_results:
             leaves, _ = flatten(self.out)
             check_labels(leaf._node for leaf in leaves if is_at(leaf, self.level))

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 from gradwrap.core.array.steered import check_steered, found_at
 from gradwrap.core.graph.memory import note_memory
 from gradwrap.core.levels.levels import (
+    TAPE_LEVEL,
     begin_differentiating,
     end_differentiating,
     is_differentiating,
 )
+from gradwrap.core.levels.wrapper import UNTRACKED, is_at, layers, level_of
 from gradwrap.core.observing.arithmetic import PLACE
 from gradwrap.core.observing.callers import (
     caller_of,
@@ -22,7 +24,13 @@ from gradwrap.core.observing.callers import (
 from gradwrap.core.observing.changed import changed, put_right
 from gradwrap.core.observing.results import check_caught
 from gradwrap.core.observing.tracebacks import shorten
-from gradwrap.errors import GradwrapError, TrackedAttributeError, TrackedCodeError
+from gradwrap.core.values.tree import flatten
+from gradwrap.errors import (
+    GradwrapError,
+    TrackedAttributeError,
+    TrackedCodeError,
+    TrackedValueError,
+)
 from gradwrap.transforms.argnums import name_of
 
 if TYPE_CHECKING:
@@ -120,6 +128,27 @@ def run(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) ->
     if found_at.get() is not steered:
         check_steered(out)
     return out
+
+
+def check_kept(fun: Callable[..., Any], out: object, args: object, level: int) -> None:
+    """Refuse a result that depends on a value that an earlier call has left somewhere.
+
+    It is asked at the end of the outermost transform: no other level is in use.
+    """
+    known = {TAPE_LEVEL, UNTRACKED, level}
+    for leaf in flatten(out)[0]:
+        levels = {level_of(layer) for layer in layers(leaf)} - known
+        if levels and (leaf is out or is_at(leaf, level)):
+            given = (layers(one) for one in flatten(args)[0])
+            if levels <= {level_of(layer) for some in given for layer in some}:
+                continue
+            raise TrackedValueError(
+                f"the result of {name_of(fun)} depends on a value that an earlier call under a "
+                "transform has left in an object, a class, a list or a global name, as where code "
+                "keeps the last arguments and their result. What it got from the arguments of that "
+                "call has no gradient here. Fix: keep .detach() of an array and .item() of a "
+                "number, and compute again what depends on the arguments."
+            )
 
 
 def _note_package(error: GradwrapError) -> None:

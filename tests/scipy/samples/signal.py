@@ -211,7 +211,14 @@ SAMPLES: dict[str, Any] = {
     "signal.firwin": lambda r: [call(7, 0.3)],
     "signal.gausspulse": lambda r: [call(r.rising(5) / 10, 3.0, 0.6)],
     "signal.sweep_poly": lambda r: [call(r.rising(5), np.array([0.1, 0.3]))],
-    "signal.find_peaks": lambda r: [call(r.normal(12), height=-5)],
+    "signal.find_peaks": lambda r: [
+        call(r.normal(12), height=-5),
+        call(r.normal(12), prominence=0.01, width=0.1, threshold=1e-3, rel_height=0.7),
+    ],
+    "signal.peak_widths": lambda r: [
+        call(np.array([0.1, 1.0, 0.3, 2.0, 0.2, 0.7, 0.0]), np.array([1, 3, 5])),
+        call(np.array([0.1, 1.0, 0.3, 2.0, 0.2, 0.7, 0.0]), np.array([3]), 0.9),
+    ],
     "signal.peak_prominences": lambda r: [
         call(np.array([0.1, 1.0, 0.3, 2.0, 0.2, 0.7, 0.0]), np.array([1, 3, 5]))
     ],

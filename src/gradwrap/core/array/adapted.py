@@ -73,7 +73,7 @@ def note_plain(*, is_exact: bool = False) -> None:
 def adapted_caller(depth: int = 2) -> FrameType | None:
     """Return the frame that called the calling method if its code is adapted, or None."""
     frame: FrameType = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
-    if frame.f_code in callers_for and frame.f_back is not None:
+    while frame.f_code in callers_for and frame.f_back is not None:
         frame = frame.f_back
     return frame if MARK in frame.f_globals else None
 

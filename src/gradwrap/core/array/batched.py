@@ -152,9 +152,10 @@ class Batched(Variable[A]):
 
     def __bool__(self) -> bool:
         if self._node is not None:
-            raise BatchedValueError(
+            error = BatchedValueError(
                 "the truth of a value that vmap maps over: it may differ from example to "
                 "example. Fix: xp.where(condition, a, b) chooses for each, in place of `if`; "
                 'vmap(..., fallback="loop") calls the function for one example after the other.'
             )
+            raise refused(current_caller(), error)
         return super().__bool__()

@@ -20,13 +20,29 @@ from gradwrap.core.array.steered import branch_of
 from gradwrap.core.array.writing.loans import lend
 from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.levels import TAPE_LEVEL
-from gradwrap.core.levels.wrapper import innermost, is_at, layers, level_of, native
+from gradwrap.core.levels.wrapper import innermost, is_at, is_recorded, layers, level_of, native
 from gradwrap.core.library.backend import backend_of
-from gradwrap.core.observing.callers import calling_module, is_exponent, leaving
+from gradwrap.core.observing.callers import (
+    calling_module,
+    current_caller,
+    is_exponent,
+    leaving,
+    refused,
+)
+from gradwrap.core.observing.comparing import looks
 from gradwrap.core.values.dynamic import TUPLE, type_of
+from gradwrap.errors import BatchedValueError
 
 NUMBERS: dict[str, type[complex]] = dict.fromkeys("biu", int) | {"f": float, "c": complex}
 """The type of Python by whose value a number of this kind of dtype is a key."""
+
+
+def known(value: Any) -> Any:
+    """Return the native array below all wrappers; that a batch is refused is noted."""
+    try:
+        return native(value)
+    except BatchedValueError as error:  # code may catch it
+        raise refused(current_caller(), error) from None
 
 
 class Conversions:
@@ -129,7 +145,11 @@ class Conversions:
     def __int__(self) -> int:
         if adapted_caller() is not None:  # no gradient passes through a whole number
             note_plain()
-            return int(native(self))
+            number = known(self)
+            look = looks()
+            if look is not None and is_recorded(self):
+                look("trunc", number)
+            return int(number)
         return int(
             self._untracked_data(
                 "int()",

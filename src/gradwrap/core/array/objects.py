@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import is_recorded, unwrapped_key
-from gradwrap.core.library.labelled import keeps_labels
+from gradwrap.core.library.labelled import keeps_labels, labels_of
 from gradwrap.core.observing.callers import current_caller
 
 plain_instances: list[Any] = []
@@ -24,6 +25,8 @@ def with_instances(ufunc: Any, inputs: tuple[Any, ...], **options: Any) -> Any:
     """
     found = keeps_labels(inputs)
     if found is not None and found.held is not None:
+        if found.combined is not None and sum(labels_of(one) is not None for one in inputs) == 1:
+            return found.combined(partial(ufunc, **options), inputs)
         return ufunc(*map(found.held, inputs), **options)
     if not (plain_instances and is_differentiating()):
         return NotImplemented

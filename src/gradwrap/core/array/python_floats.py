@@ -23,16 +23,17 @@ from gradwrap.core.calls.general import operator_call
 from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
-    batched_parts,
     holds_batch,
+    innermost,
     make_wrapper,
     native,
 )
 from gradwrap.core.library.backend import backend_of, by_type, lock
-from gradwrap.core.observing.callers import MARK
+from gradwrap.core.observing.callers import MARK, current_caller, refused
 from gradwrap.core.observing.code import frame_of
 from gradwrap.core.table.registry import changes, op_of_symbol
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
+from gradwrap.errors import GradwrapError, VmapFallbackError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -199,7 +200,9 @@ def _like_others(value: Any, others: Any) -> Any:
         return value
     array = array_of(value)
     dtypes = [
-        one.dtype for one in others if hasattr(one, "dtype") and not isinstance(one, PythonFloat)
+        getattr(one.dtype, "numpy_dtype", one.dtype)  # of a column of pandas
+        for one in others
+        if hasattr(one, "dtype") and not isinstance(one, PythonFloat)
     ]
     if not dtypes:
         return array
@@ -208,14 +211,27 @@ def _like_others(value: Any, others: Any) -> Any:
     return array.astype(wanted) if _is_real(wanted) and wanted != array.dtype else array
 
 
+def differing(error: Exception) -> GradwrapError:
+    """Return the error for a batch of which some examples raise an error of Python's."""
+    text = (
+        f"{type(error).__name__} ({error}) would be raised for some of the examples that vmap maps "
+        "over, and not for others. Fix: xp.where chooses for each example; or "
+        'vmap(..., fallback="loop").'
+    )
+    return refused(current_caller(), VmapFallbackError(text))
+
+
 def _compared(value: Any, compare: Callable[[Any, float], Any]) -> bool:
-    """Compare a number with zero; False for the examples of a batch, which differ.
+    """Compare a number with zero; the examples of a batch must have the same answer.
 
     In a trace it is a branch of the program. So the answer is no branch there, if it is no and no
     handler waits for an error.
     """
-    if next(batched_parts(value), None) is not None:
-        return False
+    if holds_batch(value):
+        answers = False if is_traced() else compare(innermost(value), 0.0)
+        if np.any(answers) and not np.all(answers):
+            raise differing(ArithmeticError("a number is zero, or too large"))
+        return bool(np.all(answers))
     number = native(value)
     if isinstance(value, AnyWrapper) and is_traced() and not _is_awaited():
         present = backend_of(number).concrete(number)

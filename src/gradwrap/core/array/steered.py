@@ -9,6 +9,7 @@ be anywhere, in lists, attributes and elements of arrays, and depend on tracked 
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from collections import Counter
@@ -30,7 +31,7 @@ from gradwrap.core.values.tree import flatten
 from gradwrap.errors import SteeredNumberWarning, TrackedValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
     from types import CodeType, FrameType
 
 STEPS = 8
@@ -39,6 +40,13 @@ SHORTER = 0.2
 """The last one is shorter than this part of the first."""
 CLOSER = 0.1
 """The last differences are smaller than this part of the first."""
+NARROWER = 1e-3
+"""The last differences, without a change of sign, are smaller than this part of the first."""
+NEAR = 1e-7
+"""Numbers that differ by less than this part of them are nearly equal."""
+EQUALITIES = ("equal", "not_equal")
+WHOLE = ("argmax", "argmin", "ceil", "floor", "trunc", "round", "floor_divide")
+"""Operations of one number, which is made a place or a whole number."""
 SAMPLES = 8
 """So many elements of arrays that are compared are looked at."""
 MOST = 256
@@ -97,14 +105,29 @@ class Found(Record):
     code: CodeType
     line: int
     module: str
+    is_sure: bool
+    """Whether what was seen there is a search. If not, two numbers were equal, or nearly so."""
 
     @classmethod
-    def at(cls, frame: FrameType) -> Found:
+    def at(cls, frame: FrameType, is_sure: bool = True) -> Found:
         """Return the line of a frame."""
-        return cls(frame.f_code, frame.f_lineno, str(frame.f_globals.get("__name__", "code")))
+        module = str(frame.f_globals.get("__name__", "code"))
+        return cls(frame.f_code, frame.f_lineno, module, is_sure)
 
     def __str__(self) -> str:
         return f"in {self.code.co_name} ({self.module}, line {self.line})"
+
+    @property
+    def finding(self) -> str:
+        """What was found, as the beginning of a message."""
+        if self.is_sure:
+            found = f"a number was found {self} by comparisons of tracked values alone"
+            return f"{found}, as in a bisection"
+        return (
+            f"a tracked value was compared {self} with a number that it equals, or nearly so, as "
+            "at the end of a search, in a branch for one point, or where code keeps the arguments "
+            "of its last call"
+        )
 
     def warn(self) -> None:
         """Warn, once for each line."""
@@ -112,8 +135,7 @@ class Found(Record):
             return
         warned_lines.add((self.code, self.line))
         warnings.warn_explicit(
-            f"a number was found {self} by comparisons of tracked values alone, as in a "
-            f"bisection. It has no derivative. Fix: {REMEDY}",
+            f"{self.finding}. It has no derivative. Fix: {REMEDY}",
             SteeredNumberWarning,
             self.code.co_filename,
             self.line,
@@ -149,42 +171,112 @@ def note_branch(frame: FrameType, way: bool) -> None:
 class Searches:
     """The comparisons in adapted code while one function runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: Container[str] = ()) -> None:
+        self._known = known
+        """The places that were found in an earlier run, whose results were right."""
+        self.places: set[str] = set()
+        """The places that were found."""
         self._rests: dict[tuple[CodeType, int], list[list[float]]] = {}
         """By place: by how much operands differed, in the last comparisons."""
+        self._firsts: dict[tuple[CodeType, int], float] = {}
+        """By place: by how much they differed at most, in the first comparisons."""
         self._visits: Counter[tuple[CodeType, int]] = Counter()
+        self._is_sure = False
 
-    def look(self, left: Any, right: Any = 0.0) -> None:
-        """Note a comparison, or the sign of an operand, if it seems to lead a search."""
-        frame = adapted_frame() if type_of(left) in VALUES and type_of(right) in VALUES else None
+    def look(self, name: str, left: Any, right: Any = 0.0) -> None:
+        """Note an operation on a tracked value that jumps where a difference of numbers is zero."""
+        if type_of(left) not in VALUES or type_of(right) not in VALUES:
+            return
+        frame = adapted_frame()
         if frame is None:
             return
         key = frame.f_code, frame.f_lasti
         self._visits[key] += 1
-        if self._visits[key] > MOST:
+        is_array = type_of(left) is np.ndarray or type_of(right) is np.ndarray
+        is_early = self._visits[key] <= MOST
+        if is_array and not is_early:
             return
-        rests = [*self._rests.get(key, ()), _samples(left, right)][-STEPS:]
-        self._rests[key] = rests
-        if len(rests) < STEPS or not any(map(_closes_in, zip(*rests, strict=False))):
-            return
-        self._rests[key] = []
-        if silent_up_to() < newest_level() and any(_is_tracked(x, DEPTH) for x in _named_at(frame)):
-            found_at.set(Found.at(frame))
+        if is_array:
+            rests, is_tie = _of_arrays(name, left, right, is_loop=self._visits[key] > 2 * STEPS)
+        else:
+            rests, is_tie = _of_numbers(name, left, right)
+        is_sure = is_early and self._alternates(key, rests)
+        is_tie = (is_tie and name not in WHOLE) or (is_early and self._narrows(key))
+        if (is_sure or is_tie) and silent_up_to() < newest_level():
+            place = Found.at(frame, is_sure)
+            self.places.add(str(place))
+            if str(place) not in self._known and (is_sure or not self._is_sure):
+                self._is_sure = is_sure
+                found_at.set(place)
+
+    def _alternates(self, key: tuple[CodeType, int], rests: list[float]) -> bool:
+        """Tell if differences come closer and closer to zero from both sides."""
+        last = self._rests.setdefault(key, [])
+        last.append(rests)
+        if self._visits[key] <= 3:
+            self._firsts[key] = max(self._firsts.get(key, 0.0), *map(abs, rests), 0.0)
+        if len(last) < STEPS:
+            return False
+        is_found = any(map(_closes_in, zip(*last, strict=False)))
+        del last[: STEPS if is_found else 1]
+        return is_found
+
+    def _narrows(self, key: tuple[CodeType, int]) -> bool:
+        """Tell if the last differences are far smaller than the first."""
+        last, limit = self._rests[key][-3:], NARROWER * self._firsts[key]
+        if self._visits[key] <= 4 or not last or not last[-1] or abs(last[-1][0]) >= limit:
+            return False
+        return all(abs(one) < limit for some in last for one in some)
 
 
-def _samples(left: Any, right: Any) -> list[float]:
-    """Return some of the differences of two operands."""
-    if type_of(left) is not np.ndarray and type_of(right) is not np.ndarray:
-        return [float(left) - float(right)]
+def _of_numbers(name: str, left: Any, right: Any) -> tuple[list[float], bool]:
+    """Return the difference that decides what an operation gives, and if it is as good as zero."""
+    number, other = float(left), float(right)
+    if name in WHOLE:
+        if name == "floor_divide":
+            number = number / other if other else math.nan
+        if not math.isfinite(number):
+            return [math.nan], False
+        return [number - (math.floor(number) + 0.5 if name == "round" else round(number))], False
+    rest = number - other
+    is_tolerance = abs(rest) <= NEAR and not (number and other)
+    return [rest], is_tolerance or abs(rest) <= NEAR * abs(number)
+
+
+def _of_arrays(name: str, left: Any, right: Any, *, is_loop: bool) -> tuple[list[float], bool]:
+    """Return some differences of arrays, and if all are zero, or in a long loop one nearly so."""
+    if "c" in (np.asarray(left).dtype.kind, np.asarray(right).dtype.kind):
+        return [], False
+    values: Any = left
     with np.errstate(all="ignore"):
-        rests: Any = np.asarray(np.subtract(left, right), float).reshape(-1)
-    return [*map(float, rests[:: max(1, rests.size // SAMPLES)][:SAMPLES])]
+        match name:
+            case "argmax" | "argmin":
+                rests = np.ptp(values) if values.size else values
+            case "ceil" | "floor" | "trunc":
+                rests = values - np.rint(values)
+            case "round":
+                rests = values - np.floor(values) - 0.5
+            case "floor_divide":
+                values = values / right
+                rests = values - np.rint(values)
+            case _:
+                rests = values - right
+        flat = np.reshape(rests, -1)
+        some: list[float] = flat[:: max(1, flat.size // SAMPLES)][:SAMPLES].tolist()
+        # code asks for equal elements one by one, and for larger ones at kinks
+        if not (flat.all() if name in EQUALITIES else flat.any()):
+            return some, bool(flat.size)
+        is_near = is_loop and (rests != 0.0) & (np.abs(rests) <= NEAR * np.abs(values))
+    return some, bool(np.any(is_near))
 
 
 def _closes_in(rests: tuple[float, ...]) -> bool:
     """Tell if differences, the last ones of some, have both signs and shrink."""
-    first, last = (max(map(abs, some)) for some in (rests[:3], rests[-3:]))
-    return last <= CLOSER * first and min(rests) <= 0.0 < max(rests)
+    a, b, c = map(abs, rests[:3])
+    limit = CLOSER * (a if a > b and a > c else max(b, c))
+    if abs(rests[-1]) > limit or abs(rests[-2]) > limit or abs(rests[-3]) > limit:
+        return False
+    return min(rests) <= 0.0 < max(rests)
 
 
 def adapted_frame() -> FrameType | None:
@@ -199,11 +291,11 @@ def adapted_frame() -> FrameType | None:
 
 def check_steered(out: object) -> None:
     """Refuse a result that depends on nothing tracked, after a number was found by comparisons."""
-    if not is_recorded(out):
+    found = found_at.get()
+    if found is not None and not is_recorded(out):
         raise TrackedValueError(
-            f"a number was found {found_at.get()} by comparisons of tracked values alone, as in a "
-            "bisection, and the result depends on nothing tracked: a gradient would be zero. "
-            f"Fix: {REMEDY}"
+            f"{found.finding}, and the result depends on nothing tracked: a gradient would be "
+            f"zero. Fix: {REMEDY}"
         )
 
 

@@ -6,6 +6,7 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.calls.source import compiled
+from gradwrap.core.observing.comparing import LOOKED
 from gradwrap.core.table.kinds import passed
 from gradwrap.core.values.dynamic import type_of
 
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
     from gradwrap.core.library.backend import Backend
     from gradwrap.core.table.registry import Op
     from gradwrap.core.table.rule import Rule
-
-
-ORDERS = ("<", "<=", ">", ">=")
 
 
 class NodeOp:
@@ -101,7 +99,7 @@ class BoundOp(NodeOp):
         self.plain: bool = self.leaves and not rule.checked
         self.special: bool = rule.checked or (rule.is_joint and rule.outputs > 1)
         self.special |= self.leaves and not rule.parts  # the pass knows indices
-        self.jumps: bool = rule.real_steps or rule.symbol in ORDERS  # where numbers are equal
+        self.jumps: bool = rule.name in LOOKED
         self.split: Callable[..., Any]
         self.forward: Callable[..., Any]
         self.split, self.forward = _argument_handlers(rule)

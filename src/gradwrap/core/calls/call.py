@@ -248,7 +248,9 @@ class Call:
         else:
             lines = [f"out = {self.native_call()}"]
         if self.bound.jumps:
-            lines += ["look = looks()", f"if look is not None: look({', '.join(data)})"]
+            tracked = " or ".join(f"{a}_n is not None" for a in self.rule.arrays)
+            looked = ", ".join([repr(self.rule.name), *data])
+            lines += ["look = looks()", f"if look is not None and ({tracked}): look({looked})"]
         return lines
 
     def _calls_operator(self) -> bool:

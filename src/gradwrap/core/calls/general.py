@@ -8,6 +8,7 @@ belongs to, and hands the call over to that level.
 from __future__ import annotations
 
 import functools
+import operator
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
@@ -141,6 +142,28 @@ def converted(value: Any, *, is_operand: bool = True) -> Any:
     return value.__array__() if is_differentiating() and find_backend(kind) is None else value
 
 
+def taking_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a function that makes plain arrays of its arguments, such as tables.
+
+    If one is tracked, NumPy raises a ValueError. Then it is called again, with the arrays.
+    """
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except ValueError:
+            if not is_differentiating():
+                raise
+            given = [converted(arg, is_operand=False) for arg in args]
+            named = {name: converted(arg, is_operand=False) for name, arg in kwargs.items()}
+            if all(map(operator.is_, (*given, *named.values()), (*args, *kwargs.values()))):
+                raise
+        return function(*given, **named)
+
+    return call
+
+
 def _as_operand(value: Any) -> Any:
     if type_of(value) is range:
         return [*value]
@@ -235,8 +258,8 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
             data.append(as_data(bound, array))
             nodes.append(None)
     _check_one_library(bound, data)
-    if bound.jumps and (look := looks()) is not None:
-        look(*data)
+    if bound.jumps and nodes.count(None) < len(nodes) and (look := looks()) is not None:
+        look(rule.name, *data)
     result = bound.variable_class._interpret(bound, level, data, nodes, statics)
     if tables:
         note_tables(result, tables, rule)

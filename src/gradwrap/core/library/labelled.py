@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from gradwrap.core.levels.levels import TAPE_LEVEL
+from gradwrap.core.levels.levels import TAPE_LEVEL, is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, layers, unwrapped_index
 from gradwrap.core.values.dynamic import TUPLE, type_of
 from gradwrap.core.values.record import Record
@@ -84,6 +84,24 @@ def tracked_in(value: Any) -> Any:
     """Return the tracked array that a labelled value holds, or None."""
     found = labels_of(value)
     return None if found is None or found.tracked is None else found.tracked(value)
+
+
+def opening(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a function of arrays, so that it is given those that labelled objects hold."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if labelled and is_differentiating():
+            args = tuple(map(_opened, args))
+            kwargs = {name: _opened(arg) for name, arg in kwargs.items()}
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _opened(value: Any) -> Any:
+    found = tracked_in(value)
+    return value if found is None else found
 
 
 def with_labels(value: Any, level: int) -> int:

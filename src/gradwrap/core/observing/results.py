@@ -9,7 +9,16 @@ import numpy as np
 
 from gradwrap.core.levels.levels import differentiating
 from gradwrap.core.levels.modes import is_traced
-from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch, is_recorded, native
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    batched_parts,
+    holds_batch,
+    innermost,
+    is_batch,
+    is_recorded,
+    layers,
+    native,
+)
 from gradwrap.core.observing.callers import Refusal, noted
 from gradwrap.core.values.dynamic import attributes_of
 from gradwrap.core.values.tree import flatten, map_leaves
@@ -17,6 +26,8 @@ from gradwrap.core.values.tree import flatten, map_leaves
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+EXAMPLES = 32
+"""So many examples of a batch are computed alone, to be compared."""
 SAME = 1e-6
 """The relative difference up to which code has computed the same in another way."""
 
@@ -70,8 +81,10 @@ def check_caught(
 
 def _differs(out: object, function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
     """Tell if a function gives another result for plain values, and the same one each time."""
-    if is_traced() or holds_batch([out, args, kwargs]):
+    if is_traced():
         return False
+    if holds_batch([out, args, kwargs]):
+        return _differs_in_an_example(out, function, args, kwargs)
     found: list[Any] = []
     for _ in range(2):
         try:
@@ -83,6 +96,32 @@ def _differs(out: object, function: Callable[..., Any], args: Any, kwargs: Any) 
         if are_equal(parts_of(out), found[0], SAME):
             return False
     return are_equal(*found)
+
+
+def _differs_in_an_example(out: Any, function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
+    """Tell if some example of a batch has another result alone; of many, some are looked at."""
+    batches = {layer._node.size: layer for layer in batched_parts([out, args, kwargs])}
+    if len(batches) > 1 or any(map(_is_nested, flatten([out, args, kwargs])[0])):
+        return False
+    size = next(iter(batches))
+
+    def differs(index: int) -> bool:
+        def one(leaf: Any) -> Any:
+            plain = copy.copy(innermost(leaf))
+            return plain[index] if holds_batch(leaf) else plain
+
+        try:
+            with differentiating(False):
+                found = function(*map_leaves(one, args), **map_leaves(one, kwargs))
+        except Exception:  # noqa: BLE001  as above
+            return False
+        return not are_equal(parts_of(map_leaves(one, out)), parts_of(found), SAME)
+
+    return any(map(differs, range(0, size, max(1, size // EXAMPLES))))
+
+
+def _is_nested(leaf: Any) -> bool:
+    return isinstance(leaf, AnyWrapper) and sum(map(is_batch, layers(leaf))) > 1
 
 
 def _plain(leaf: Any) -> Any:

@@ -25,6 +25,7 @@ import numpy as np
 
 from gradwrap.core.levels.modes import called
 from gradwrap.core.levels.wrapper import is_derived, is_recorded, native
+from gradwrap.core.library.labelled import opening
 from gradwrap.errors import BatchedValueError, GradwrapError, NoRuleError
 from gradwrap.random.sampling import per_example
 from gradwrap.rules.special.incomplete import half_line
@@ -126,6 +127,7 @@ def differentiable(kind: Hashable) -> Any:
 def _method(base: Any, name: str) -> Callable[..., Any]:
     original = getattr(base, name)
 
+    @opening
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if are_plain(args, kwargs):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.core.library.labelled import opening
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.errors import NoRuleError
 from gradwrap.random.sampling import called
@@ -216,6 +217,7 @@ class Multivariate(Distribution):
 def _derived(kind: Hashable, path: str) -> Any:
     base: Any = kind
 
+    @opening
     def freeze(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not are_plain(args, kwargs):
             return _Frozen(self, path, base, args, kwargs)
@@ -238,6 +240,7 @@ def _derived(kind: Hashable, path: str) -> Any:
 
 
 def _method(original: Any, path: str, name: str) -> Callable[..., Any]:
+    @opening
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if are_plain(args, kwargs):
@@ -265,6 +268,7 @@ def _derived_frozen(kind: Any) -> Any:
     def method(name: str) -> Any:
         original = getattr(kind, name)
 
+        @opening
         @functools.wraps(original)
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
             if are_plain(args, kwargs):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from gradwrap.scipy.calls import SciPyCall
 from gradwrap.scipy.rules.filter_representations import REPRESENTATIONS, one_first
-from gradwrap.scipy.rules.spectra import SPECTRA, peaks, prominences, short_time
+from gradwrap.scipy.rules.spectra import SPECTRA, peaks, prominences, short_time, widths
 
 signal: Any = import_module("scipy.signal")
 
@@ -499,14 +499,11 @@ NONE = [
     formula(
         "signal.find_peaks",
         peaks,
-        "x",
-        neutral="height threshold distance prominence width wlen rel_height plateau_size",
-        byproducts=(
-            *("left_thresholds", "right_thresholds", "prominences", "widths", "width_heights"),
-            *("left_ips", "right_ips"),
-        ),
+        "x rel_height",
+        neutral="height threshold distance prominence width wlen plateau_size",
     ),
     formula("signal.peak_prominences", prominences, "x", neutral="wlen"),
+    formula("signal.peak_widths", widths, "x rel_height"),
     *(
         Row(f"signal.{name}", Constant("indices, counts or facts"))
         for name in (

@@ -287,8 +287,54 @@ def short_time(native: Any) -> Any:
     return ShortTimeFFT
 
 
-def peaks(x: Any, out: Any) -> Any:
-    return None, {"peak_heights": x[np.asarray(out[0])]}
+def peaks(x: Any, out: Any, rel_height: Any = 0.5) -> Any:
+    at, known = np.asarray(out[0]), out[1]
+    made = {"peak_heights": x[at]}
+    if "left_thresholds" in known:
+        made["left_thresholds"] = x[at] - x[at - 1]
+        made["right_thresholds"] = x[at] - x[at + 1]
+    if "prominences" in known:
+        bases = None, known["left_bases"], known["right_bases"]
+        made["prominences"] = prominences(x, at, bases)[0]
+    if "widths" in known:
+        ends = None, None, known["left_ips"], known["right_ips"]
+        names = ("widths", "width_heights", "left_ips", "right_ips")
+        made |= zip(names, _widths(x, at, rel_height, made["prominences"], ends), strict=True)
+    return None, made
+
+
+def widths(
+    x: Any,
+    peaks: Any,
+    out: Any,
+    rel_height: Any = 0.5,
+    prominence_data: Any = None,
+    wlen: Any = None,
+) -> Any:
+    known = prominence_data
+    if known is None:
+        known = import_module("scipy.signal").peak_prominences(plain(x), np.asarray(peaks), wlen)
+    return _widths(x, np.asarray(peaks), rel_height, prominences(x, peaks, known)[0], out)
+
+
+def _widths(x: Any, peaks: Any, rel_height: Any, prominence: Any, out: Any) -> Any:
+    """Return the widths, their heights, and the places where the signal crosses these."""
+    heights = x[peaks] - prominence * rel_height
+    left = _crossing(x, heights, np.asarray(out[2]), 1)
+    right = _crossing(x, heights, np.asarray(out[3]), -1)
+    return right - left, heights, left, right
+
+
+def _crossing(x: Any, heights: Any, places: Any, step: int) -> Any:
+    """Return the places between two samples where their line has the heights.
+
+    A whole number is the place of a base, which is not crossed.
+    """
+    at = (np.floor(places) if step > 0 else np.ceil(places)).astype(int)
+    crosses = at != places
+    rise = x[np.where(crosses, at + step, at)] - x[at]
+    share = (heights - x[at]) / np.where(crosses, rise, 1.0)
+    return at + step * np.where(crosses, share, 0.0)
 
 
 def prominences(x: Any, peaks: Any, out: Any) -> Any:

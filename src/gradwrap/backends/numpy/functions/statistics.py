@@ -21,9 +21,19 @@ from gradwrap.backends.numpy.functions.table import (
     untyped,
 )
 from gradwrap.core.levels.memory import one_array
-from gradwrap.core.levels.wrapper import innermost, native
+from gradwrap.core.levels.wrapper import innermost, is_recorded, native
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.rules.axes import as_axes
+
+RANKS_PER_Q = {
+    "linear": -1.0,
+    "weibull": 1.0,
+    "hazen": 0.0,
+    "interpolated_inverted_cdf": 0.0,
+    "median_unbiased": 1.0 / 3.0,
+    "normal_unbiased": 0.25,
+}
+"""By method, what the rank moves by for each unit of q, less the count; other methods step."""
 
 
 def _quantiles(
@@ -47,21 +57,31 @@ def _quantiles(
     if skip_nan:
         values = native(ordered)
         counts = on_host((values == values).sum(axis=-1))
-    q = on_host(q)
+    given, q = q, on_host(q)
     rank: Any = np.zeros(q.shape + counts.shape)
     for count in np.unique(counts):
         found: Any = untyped.quantile(np.arange(max(count, 1)), q, method=method)
         rank[..., counts == count] = untyped.asarray(found)[..., None]
     low = np.floor(rank).astype(np.int64)
+    moves = is_recorded(given)
+    if moves:  # between two elements, also where it is one of them
+        low = np.maximum(np.minimum(low, counts - 2), 0)
     share = rank - low
     found = cast(xp, _ranked(xp, ordered, low, by_row=skip_nan), dtype)
-    if share.any():
-        above = _ranked(xp, ordered, low + (share > 0.0), by_row=skip_nan)  # NaN may come next
-        if np.isin(share, (0.0, 0.5)).all():
+    if share.any() or moves:
+        next_one = np.minimum(low + 1, counts - 1) if moves else low + (share > 0.0)
+        above = _ranked(xp, ordered, next_one, by_row=skip_nan)  # NaN may come next
+        if np.isin(share, (0.0, 0.5)).all() and not moves:
             found = 0.5 * found + 0.5 * above  # both may be infinite
         else:
             spread = share.reshape(share.shape + (1,) * (found.ndim - share.ndim))
             part = xp.asarray(spread, dtype=found.dtype) if share.shape else float(share)
+            if moves:
+                slope = counts + RANKS_PER_Q[method]
+                clipped = ((rank <= 0.0) | (rank >= counts - 1)) & (method != "linear")
+                change = (xp.asarray(given) - q).reshape(q.shape + (1,) * counts.ndim)
+                change = change * np.where(clipped, 0.0, slope)
+                part = part + change.reshape(spread.shape)
             found = found + (above - found) * part
     if not skip_nan:
         last = ordered[..., -1]  # where NaN is sorted to
@@ -118,7 +138,8 @@ def quantile(
 ) -> Any:
     if name.endswith("median") and not a.size:
         return xp.mean(a, axis=axis, keepdims=keepdims)  # NaN, and NumPy's warning
-    check_constant("np." + name, q=q)
+    if weights is not None or method not in RANKS_PER_Q:
+        check_constant("np." + name, q=q)
     if weights is not None:
         return _weighted_quantiles(xp, name, a, on_host(q), axis, method, keepdims, weights)
     dtype = None
@@ -127,7 +148,8 @@ def quantile(
         wanted = on_host(wanted) if hasattr(wanted, "get") else wanted
         dtype = getattr(np, name)(np.zeros(1, innermost(a).dtype), wanted).dtype
     given = () if name.endswith("median") else (on_host(q),)
-    q = on_host(q) / (100.0 if name.endswith("percentile") else 1.0)
+    scale = 100.0 if name.endswith("percentile") else 1.0
+    q = xp.asarray(q) / scale if is_recorded(q) else on_host(q) / scale
     skip_nan = name.startswith("nan")
     found = _quantiles(xp, a, q, axis, method, keepdims, skip_nan=skip_nan, dtype=dtype)
     array = one_array(a)

@@ -27,9 +27,12 @@ from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     innermost,
     is_recorded,
+    native,
     unwrapped_key,
 )
+from gradwrap.core.library.labelled import without_labels
 from gradwrap.core.observing.callers import buffers, current_caller, remedy
+from gradwrap.core.observing.comparing import looks
 from gradwrap.core.values.dynamic import SEQUENCE, class_of, type_of
 from gradwrap.errors import NoRuleError, OutArgumentError
 from gradwrap.rules.axes import as_axes
@@ -118,11 +121,19 @@ def on_values(names: str, seen_as: Callable[[Any], Any] = unwrapped_key) -> None
             IMPLEMENTATIONS[function] = functools.partial(asked, function, seen_as)
 
 
+EQUALITIES = (np.allclose, np.array_equal, np.array_equiv, np.isclose)
+"""Functions that compare numbers, whose answers are looked at like those of an operator."""
+
+
 def asked(function: Any, seen_as: Callable[[Any], Any], xp: Any, *args: Any, **kwargs: Any) -> Any:
     options = {name: seen_as(value) for name, value in kwargs.items()}
     found = function(*map(seen_as, args), **options)
     if type_of(found) is str:
         note_text(args)
+    look = looks()
+    if look is not None and function in EQUALITIES and is_recorded(args) and np.all(found):
+        value = next(native(arg) for arg in args if is_recorded(arg))
+        look("equal", value, value)
     return xp._class._plain(found)
 
 
@@ -137,7 +148,7 @@ def out_position(function: Any) -> int:
 
 def on_host(value: Any) -> Any:
     """Return indices, masks and so on as NumPy arrays; copies from a GPU wait for it."""
-    data = unwrapped_key(value)
+    data = without_labels(unwrapped_key(value))
     if isinstance(data, SEQUENCE) and any(hasattr(part, "get") for part in data):
         data = [on_host(part) for part in data]
     copied = getattr(data, "get", None)
