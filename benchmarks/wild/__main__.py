@@ -3,8 +3,8 @@
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
 `later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth`, `eleventh`, `twelfth`,
 `thirteenth`, `fourteenth`, `fifteenth`, `sixteenth`, `seventeenth`, `eighteenth`, `nineteenth`,
-`twentieth`, `twentyfirst`, `twentysecond` and `twentythird`, which need the extras `wild`,
-`wild-fresh` and so on to `wild-twentythird`.
+`twentieth`, `twentyfirst`, `twentysecond`, `twentythird` and `twentyfourth`, which need the extras
+`wild`, `wild-fresh` and so on to `wild-twentyfourth`.
 `--write` enters the table in docs/public-packages.md; `--cost` measures what it costs that a
 package is adapted, and what gradients cost; `--compiled` compares compiled gradients with eager
 ones at other arguments.
@@ -42,6 +42,7 @@ from .trying import REFUSED, RIGHT, Tried, tried, version
 from .twelfth import TWELFTH
 from .twentieth import TWENTIETH
 from .twentyfirst import TWENTYFIRST
+from .twentyfourth import TWENTYFOURTH
 from .twentysecond import TWENTYSECOND
 from .twentythird import TWENTYTHIRD
 from .unseen import UNSEEN
@@ -70,6 +71,7 @@ SAMPLES = {
     "twentyfirst": TWENTYFIRST,
     "twentysecond": TWENTYSECOND,
     "twentythird": TWENTYTHIRD,
+    "twentyfourth": TWENTYFOURTH,
 }
 GUIDE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 RECORD = GUIDE.with_name("public-packages.md")

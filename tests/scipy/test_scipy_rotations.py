@@ -128,7 +128,45 @@ def test_distances_of_a_tree_follow_the_points_asked_for_and_those_it_holds() ->
     )
 
 
-def test_hull_of_tracked_points_is_refused_by_name() -> None:
-    with pytest.raises(NotImplementedError, match=r"scipy\.spatial\.ConvexHull has no derivative"):
-        gw.grad(lambda x: np.sum(spatial.ConvexHull(x).points))(POINTS[:, :2])
-    assert isinstance(spatial.ConvexHull(POINTS[:, :2]), scipy.spatial.ConvexHull)
+def test_triangulation_of_tracked_points_is_refused_by_name() -> None:
+    with pytest.raises(NotImplementedError, match=r"scipy\.spatial\.Delaunay has no derivative"):
+        gw.grad(lambda x: np.sum(spatial.Delaunay(x).points))(POINTS[:, :2])
+    assert isinstance(spatial.Delaunay(POINTS[:, :2]), scipy.spatial.Delaunay)
+
+
+CLOUD = np.random.default_rng(3).normal(size=(9, 4))
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_hull_of_tracked_points(size: int) -> None:
+    def measured(x: Any) -> Any:
+        hull = spatial.ConvexHull(x)
+        assert not isinstance(hull.simplices, gw.Variable)
+        corners = hull.points[hull.vertices]
+        return hull.volume, hull.area, hull.equations, hull.min_bound, hull.max_bound, corners
+
+    points = CLOUD[:, :size]
+    gw.testing.check_grads(measured, (points,), order=1, rtol=1e-4)
+    hull = scipy.spatial.ConvexHull(points)
+    found = gw.vjp(measured, points)[0]
+    for one, name in zip(found, ("volume", "area", "equations", "min_bound"), strict=False):
+        np.testing.assert_array_equal(one, getattr(hull, name))
+    scale = gw.grad(lambda t: measured(t * points)[0])(1.0)  # the volume is of that degree
+    np.testing.assert_allclose(scale, size * hull.volume)
+    curved = gw.hessian(lambda t: measured(t * points)[0])(1.0)
+    np.testing.assert_allclose(curved, size * (size - 1) * hull.volume)
+
+
+def test_hull_in_adapted_code() -> None:
+    def richness(x: Any) -> Any:
+        hull = scipy.spatial.ConvexHull(x)
+        assert isinstance(hull, scipy.spatial.ConvexHull)
+        return hull.volume / hull.area
+
+    ours = gw.grad(lambda x: spatial.ConvexHull(x).volume / spatial.ConvexHull(x).area)
+    np.testing.assert_allclose(gw.grad(gw.adapting(richness))(CLOUD), ours(CLOUD))
+
+
+def test_hull_that_grows_is_refused() -> None:
+    with pytest.raises(NotImplementedError, match=r"incremental=True.*all points at once"):
+        gw.grad(lambda x: spatial.ConvexHull(x, incremental=True).volume)(CLOUD)

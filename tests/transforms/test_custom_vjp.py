@@ -809,3 +809,14 @@ def test_plain_values_in_another_container_are_passed_on(rule: str) -> None:
 def test_containers_that_are_known_follow_the_rule() -> None:
     f = with_rules()["custom_vjp"]
     assert gw.grad(lambda x: f([x, x]))(2.0) == 20.0
+
+
+@pytest.mark.parametrize(
+    "of", [fn(lambda a: np.linalg.svd(a)[1]), fn(lambda a: np.linalg.eigh(a)[0])]
+)
+def test_forward_mode_takes_an_output_of_several(of: Callable[[Any], Any]) -> None:
+    square: Any = gw.custom_vjp(fn(lambda x: x**2))
+    square.defvjp(fn(lambda x: (x**2, x)), fn(lambda x, g: (2 * x * g,)))
+    matrix = np.array([[2.0, 0.5], [0.5, 1.0]])
+    values, tangents = gw.jvp(lambda a: square(of(a)), (matrix,), (matrix,))
+    np.testing.assert_allclose(tangents, 2 * values, rtol=1e-13)  # each is of degree two

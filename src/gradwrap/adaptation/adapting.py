@@ -353,7 +353,7 @@ class _Runs:
             values = [*_mentioned(self.fun), *args, *kwargs.values()]
             self._adapt(held, _namespaces_of_values(values))
         for _ in range(ROUNDS):
-            count, made = len(held), number_made()
+            count, made, caught = len(held), number_made(), noted.get()
             try:
                 if not self.watch and code_that_runs.get() is None:
                     return self.call(*args, **kwargs)
@@ -363,9 +363,7 @@ class _Runs:
                 if first is None or is_better or "namespace" in vars(first):  # adapted since
                     first, refusal = error, latest_refusal(error)  # the latter names the function
                 noted.set(None)
-                restore(looked_in.get() or {})
-                for value, before in zip(given, as_given, strict=True):
-                    _restore(value, before)
+                _undo(given, as_given)
                 self._adapt(held, _namespaces_of(error))
                 is_known = len(held) == count and self.watch and number_made() == made
                 if is_known and not self._rewrites(error):
@@ -373,6 +371,11 @@ class _Runs:
                 forget(first)  # its frames refer to arrays, which a store is to exchange
                 self.watch = True
             else:
+                if noted.get() is not caught and len(held) > count:
+                    # it has caught an error of code that was adapted meanwhile, which may not recur
+                    noted.set(caught)
+                    _undo(given, as_given)
+                    continue
                 self.watch = False
                 return out
         assert first is not None
@@ -537,12 +540,14 @@ def _generated(function: Any) -> list[Namespace]:
     return [] if namespace is None or module_of(namespace) is not None else [namespace]
 
 
-def _restore(value: Any, before: Any) -> None:
-    """Undo the writes of a run to an argument."""
-    if has_changed(value, before):
-        if value.shape != before.shape:
-            value.shape = before.shape
-        value[...] = before
+def _undo(given: list[Any], as_given: list[Any]) -> None:
+    """Undo the writes of a run to its arguments, and to caches that it looked into."""
+    restore(looked_in.get() or {})
+    for value, before in zip(given, as_given, strict=True):
+        if has_changed(value, before):
+            if value.shape != before.shape:
+                value.shape = before.shape
+            value[...] = before
 
 
 def _concrete(leaf: Any) -> Any:

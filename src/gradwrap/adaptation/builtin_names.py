@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap import random
-from gradwrap.adaptation.plain_values import PLAIN, Holder, kind_of, number_in, unheld
+from gradwrap.adaptation.plain_values import PLAIN, Holder, at_hand, kind_of, number_in, unheld
 from gradwrap.adaptation.readers import evaluated
 from gradwrap.core.array.adapted import callers_for, shown_as
 from gradwrap.core.array.python_floats import python_float
@@ -260,6 +260,7 @@ def _single(value: Any, kind: type[Any]) -> Any:
         if value.size != 1:
             raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
         value = value.reshape(())
+    value = at_hand(value)
     is_kind = value.dtype.kind in "fc" if kind is float else value.dtype.kind == "c"
     return value[()] if is_kind else value[()].astype(kind)
 

@@ -8,6 +8,7 @@ its arguments, or to find what they depend on.
 from __future__ import annotations
 
 import functools
+from importlib import import_module
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,22 @@ from gradwrap.core.values.dynamic import named_by, type_of
 from gradwrap.errors import TrackedValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from types import ModuleType
 
 INSTEAD = (
     "take it from gradwrap.dask.array in place of dask.array, from the array's own namespace, "
     "xp = x.__array_namespace__(), or from NumPy: np.add(a, x) for dask.array.add(a, x)."
 )
+
+
+def functions(module: ModuleType) -> Iterator[tuple[Any, Any]]:
+    """Yield what `dask.array` has, with what takes tracked values in its place."""
+    ours = import_module("gradwrap.dask.array")
+    for name, original in list(vars(module).items()):
+        found = getattr(ours, name) if name[0] != "_" else original
+        if found is not original:
+            yield original, found
 
 
 def enter_delayed(module: Any) -> None:

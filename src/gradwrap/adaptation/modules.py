@@ -29,6 +29,7 @@ from gradwrap.adaptation.places import (
     rewritings,
 )
 from gradwrap.core.observing.callers import MARK, is_never_adapted
+from gradwrap.core.observing.code import library_named
 from gradwrap.core.values.dynamic import (
     DICT,
     LIST,
@@ -44,10 +45,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from gradwrap.adaptation.rewriting import Rewritten
-
-WRITTEN_IN_NUMPY = "numpy.polynomial"
-"""The part of NumPy that is written in terms of the rest, as packages are."""
-
 
 MANY = 150
 """The number of modules beyond which a package is adapted one module at a time."""
@@ -468,8 +465,7 @@ def module_of(namespace: Namespace) -> ModuleType | None:
 
 def library_of(namespace: Namespace) -> str:
     """Return the package name of a namespace; "" for generated code."""
-    name = str(namespace.get("__name__") or "")
-    return WRITTEN_IN_NUMPY if name.startswith(WRITTEN_IN_NUMPY) else name.partition(".")[0]
+    return library_named(str(namespace.get("__name__") or ""))
 
 
 def can_adapt(namespace: Namespace) -> bool:

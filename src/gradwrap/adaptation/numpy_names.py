@@ -14,6 +14,7 @@ import gradwrap.numpy as drop_in
 from gradwrap.adaptation.plain_values import (
     Holder,
     are_plain,
+    at_hand,
     kind_of,
     objects,
     of_objects,
@@ -161,7 +162,8 @@ def _to_array(convert: Callable[..., Any]) -> Callable[..., Any]:
     """Make a converting function return arrays, as NumPy's does, even for scalars."""
 
     def converted(*args: Any, **options: Any) -> Any:
-        given: Any = args[0] if args else None
+        given: Any = at_hand(args[0]) if args else None
+        args = (given, *args[1:]) if args else args
         kind = args[1] if len(args) > 1 else options.get("dtype")
         if kind is not None and np.dtype(kind).kind in "fc":
             refuse_reading(given)

@@ -30,7 +30,7 @@ from gradwrap.adaptation.rewriting import Rewriting, Rewritten
 from gradwrap.adaptation.stand_ins import stand_in_of
 from gradwrap.adaptation.subclasses import constructor
 from gradwrap.core.observing.callers import MARK, is_never_adapted
-from gradwrap.core.observing.code import package_of
+from gradwrap.core.observing.code import library_named, package_of
 from gradwrap.core.values.dynamic import (
     DICT,
     LIST,
@@ -233,7 +233,7 @@ class _Search:
         self.compiled: set[int] = set()
         """The identities of those that Numba compiles, from their code as it is."""
         self._namespace = namespace
-        self._package = package_of(str(namespace.get("__name__") or ""))
+        self._package = library_named(str(namespace.get("__name__") or ""))
         self._seen: set[int] = {id(vars(builtins)), id(sys.modules)}
 
     def in_dictionary(self, values: dict[Any, Any], depth: int) -> Iterator[Change]:
@@ -331,7 +331,7 @@ class _Search:
 
     def _is_of(self, module: str) -> bool:
         is_given = isinstance(self._namespace, Given)
-        package = package_of(module)
+        package = library_named(module)
         if package == OURS:  # the names of a doctest of ours
             return False
         return not is_never_adapted(package) if is_given else package == self._package
@@ -339,9 +339,9 @@ class _Search:
     def _in_function(self, function: Any) -> Iterator[Change]:
         is_own = self._is_own(function)
         module = str(function.__globals__.get("__name__") or "")
-        # another package's function may have closed over what this one has given it
-        may_call = is_own or not is_never_adapted(package_of(module))
-        if is_own:
+        # another package's decorator has made it, and it may have closed over what it was given
+        may_call = is_own or not is_never_adapted(library_named(module))
+        if may_call:
             self.functions.append(function)
         if is_own and function.__defaults__:
             stand_ins = tuple(map(_or_itself, function.__defaults__))
@@ -349,13 +349,16 @@ class _Search:
                 yield Change(Place(function, "__defaults__"), function.__defaults__, stand_ins)
         if is_own and function.__kwdefaults__:
             yield from self.in_dictionary(function.__kwdefaults__, DEPTH)
-        for cell in function.__closure__ or ():
+        for name, cell in zip(
+            function.__code__.co_freevars, function.__closure__ or (), strict=True
+        ):
             try:
                 value = cell.cell_contents
             except ValueError:  # of a name that has no value yet
                 continue
             place = Place(cell, "cell_contents")
-            yield from self._at(place, value, 0) if may_call else self._inside(value, 0)
+            is_exchanged = may_call and name != "__class__"  # which `super()` reads
+            yield from self._at(place, value, 0) if is_exchanged else self._inside(value, 0)
         yield from self._inside(attributes_of(function).get("__wrapped__"), 0)
 
     def _in_class(self, kind: type[Any]) -> Iterator[Change]:

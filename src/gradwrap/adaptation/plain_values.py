@@ -42,6 +42,12 @@ PLAIN: set[type[Any]] = {
 are_plain_types: Callable[[Iterable[object]], bool] = PLAIN.issuperset
 
 
+def at_hand(value: Any) -> Any:
+    """Compute a tracked array of a library whose arrays are computed later; return others."""
+    compute = getattr(type_of(value), "compute", None) if isinstance(value, AnyWrapper) else None
+    return value if compute is None else compute(value)
+
+
 def is_plain(values: Iterable[Any]) -> bool:
     """Tell if values, and the lists, tuples and dictionaries in them, hold no variable."""
     values = tuple(values)

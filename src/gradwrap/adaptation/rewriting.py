@@ -24,6 +24,7 @@ import numpy as np
 
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation import caught, last_calls, rounded_keys
+from gradwrap.adaptation import pydantic as validators
 from gradwrap.adaptation.builtin_names import CLASSES, is_instance, real, standing_kind
 from gradwrap.adaptation.compiled_calls import NAMES as COMPILED
 from gradwrap.adaptation.compiled_calls import OPERATE, CompiledCalls, joined
@@ -56,6 +57,7 @@ METHODS = frozenset(
     {
         *("__array__", "__getattribute__", "__new__", "astype", "copy", "dot", "ndarray"),
         *("recarray", "type"),
+        *validators.METHODS,
     }
 )
 
@@ -92,7 +94,7 @@ def call_unbound(kind: Any, name: str, /, *args: Any, **options: Any) -> Any:
     return call_method(kind, name, *args, **options)
 
 
-callers_for.update((call_method.__code__, call_unbound.__code__))
+callers_for.update((call_method.__code__, call_unbound.__code__, validators.call.__code__))
 
 
 def new_array(kind: Any, *args: Any, **options: Any) -> Any:
@@ -157,6 +159,7 @@ NAMES: dict[str, Any] = {
     "__gradwrap_same__": are_same,
     "__gradwrap_matching__": matching,
     "__gradwrap_truth__": truth,
+    "__gradwrap_validate__": validators.call,
 }
 """The functions that the new code calls, as in `storing`."""
 
@@ -179,7 +182,9 @@ class _Calls(ast.NodeTransformer):
             return _call("__gradwrap_unbound__", [*leading, *node.args], node.keywords, node)
         if isinstance(function, ast.Attribute) and function.attr in METHODS:
             leading = [function.value, ast.Constant(function.attr)]
-            return _call("__gradwrap_call__", [*leading, *node.args], node.keywords, node)
+            is_validators = function.attr in validators.METHODS
+            name = "__gradwrap_validate__" if is_validators else "__gradwrap_call__"
+            return _call(name, [*leading, *node.args], node.keywords, node)
         if isinstance(function, ast.Name) and function.id == "super" and node.args:
             return _call("__gradwrap_super__", [function, *node.args], [], node)
         if isinstance(function, ast.Name) and function.id == "ndarray":

@@ -23,7 +23,7 @@ import array_api_compat
 import numpy as _np  # noqa: ICN001  `numpy` is the module that stands in for it
 
 from gradwrap import random
-from gradwrap.adaptation import numba, numexpr, subclasses
+from gradwrap.adaptation import dask, numba, numexpr, processes, subclasses
 from gradwrap.adaptation.beside import source_of
 from gradwrap.adaptation.bottleneck import FUNCTIONS
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
@@ -51,7 +51,7 @@ from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.library.namespace import EXTENSIONS
 from gradwrap.core.library.registration import registered
 from gradwrap.core.observing.callers import current_caller
-from gradwrap.core.observing.code import STANDARD
+from gradwrap.core.observing.code import STANDARD, library_named
 from gradwrap.core.observing.results import are_equal, parts_of
 from gradwrap.core.values.dynamic import TYPE, attribute_or_none, attributes_of, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
@@ -87,7 +87,7 @@ def stand_in_of(value: Any) -> Any:
     if issubclass(kind, ModuleType):
         return _of_lazy(value)
     if issubclass(kind, TYPE):
-        return _of_masked(value) or _of_scipy(value)
+        return _of_home(value) or _of_masked(value) or _of_scipy(value)
     if "py_func" in attributes_of(value):
         return numba.uncompiled(value)
     return _of_masked(value) or _of_scipy(value) if callable(value) else None
@@ -177,6 +177,9 @@ def _of_module(module: ModuleType) -> ModuleType | None:
     if functions is not None:
         for original, stand_in in functions(module):
             _enter(original, stand_in)
+        for part in vars(module).values():
+            if type_of(part) is ModuleType and part.__name__ in _FUNCTIONS:
+                stand_in_of(part)
         return _like(module)
     loader = attribute_or_none(attribute_or_none(module, "__spec__"), "loader")
     if not isinstance(loader, ExtensionFileLoader) or _library(module.__name__) in OWN_LIBRARIES:
@@ -265,7 +268,7 @@ def _of_scipy(value: Any) -> Any:
     """Return the dispatcher of `gradwrap.scipy` for a function or module, or None."""
     is_module = issubclass(type_of(value), ModuleType)
     name = attribute_or_none(value, "__name__") if is_module else _home(value)
-    if not isinstance(name, str) or _library(name) != "scipy":
+    if not isinstance(name, str) or library_named(name) != "scipy":
         return None
     dispatcher = _scipy_dispatcher()
     found = None if dispatcher is None else dispatcher(value)
@@ -330,14 +333,23 @@ def _static(value: Any) -> Any:
     return None if stand_in is None else staticmethod(stand_in)
 
 
+def _of_home(value: Any) -> Any:
+    """Return the stand-in of what a module defines whose functions have some, or None."""
+    home = _home(value)
+    if home not in _FUNCTIONS:
+        return None
+    stand_in_of(sys.modules[home])
+    known = _table.get(id(value))
+    return None if known is None else known[1]
+
+
 def _function(value: Any) -> Any:
     """Return the stand-in of a generic function, chosen by type, or of a SciPy function."""
     if "registry" in attributes_of(value):
         return _by_kind(value)
     home = _home(value)
     if home in _FUNCTIONS:
-        stand_in_of(sys.modules[home])
-        return _or_itself(value)
+        return _of_home(value) or value
     if str(home).startswith("numpy.testing"):
         return _enter(value, _of_values(value))
     chosen = numba.overloaded(value)
@@ -570,6 +582,9 @@ def _method(bound: Any) -> Any:
     if type_of(bound.__self__) is _np.random.RandomState:  # the global one, for `np.random.normal`
         is_global = getattr(_np.random, bound.__name__, None) == bound
         return getattr(random, bound.__name__) if is_global else None
+    found = _of_home(bound)
+    if found is not None:
+        return found
     own = stand_in_of(bound.__self__)
     return None if own is None else getattr(own, bound.__name__, None)
 
@@ -585,6 +600,8 @@ def _normal(distribution: NormalDist) -> Any:
 _FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
     **dict.fromkeys(READERS, readers_of),
     **dict.fromkeys(numba.MODULES, numba.functions),
+    **processes.FUNCTIONS,
+    "dask.array": dask.functions,
     "functools": _generic_functions,
     "numexpr": numexpr.functions,
     "numpy.testing": _checks,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.adaptation.after_import import exchange
 from gradwrap.adaptation.builtin_names import number_readers
+from gradwrap.adaptation.plain_values import at_hand
 from gradwrap.adaptation.xarray import enter_containers
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_batch, layers, native
 from gradwrap.core.library.backend import backend_of
@@ -79,14 +80,14 @@ def as_indexable(theirs: Any, array: Any) -> Any:
 @mended("core.variable", "_as_array_or_item")
 def as_array_or_item(theirs: Any, data: Any) -> Any:
     """Return what `.values` gives; adapted code gets a tracked array itself."""
-    return data if _is_tracked(data) and _is_asked_by_adapted_code() else theirs(data)
+    return at_hand(data) if _is_tracked(data) and _is_asked_by_adapted_code() else theirs(data)
 
 
 @mended("namedarray.pycompat", "to_numpy")
 def to_numpy(theirs: Any, data: Any, **kwargs: Any) -> Any:
     """Return what `.to_numpy()` gives, as `.values` does."""
     is_given = isinstance(data, AnyWrapper) and not kwargs and _is_asked_by_adapted_code()
-    return data if is_given else theirs(data, **kwargs)
+    return at_hand(data) if is_given else theirs(data, **kwargs)
 
 
 def _as_an_array(theirs: Any) -> Any:
@@ -96,7 +97,7 @@ def _as_an_array(theirs: Any) -> Any:
     def converted(self: Any, *args: Any, **kwargs: Any) -> Any:
         data = getattr(getattr(self, "variable", self), "_data", None)
         is_given = isinstance(data, AnyWrapper) and _is_asked_by_adapted_code()
-        return data if is_given else theirs(self, *args, **kwargs)
+        return at_hand(data) if is_given else theirs(self, *args, **kwargs)
 
     return converted
 
@@ -213,7 +214,7 @@ def maybe_chunk(theirs: Any, name: Any, variable: Any, chunks: Any, *args: Any, 
     data = variable._data  # noqa: SLF001  `data` is public, but reads files
     da = import_module("gradwrap.dask.array")
     if not isinstance(innermost(data), da.Array):
-        data = np.add(data, da.zeros((), dtype=data.dtype))  # which takes an array of NumPy in
+        data = da.from_array(data)
     return variable.copy(data=da.rechunk(data, axes) if axes else data)
 
 

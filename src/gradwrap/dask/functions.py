@@ -23,11 +23,13 @@ else:
 
 OWN: dict[str, Callable[..., Any]] = {
     "dask.array.apply_gufunc": gufuncs.apply_gufunc,
+    **dict.fromkeys(("dask.array.asanyarray", "dask.array.asarray"), linear.asarray),
     "dask.array.argtopk": reducing.argtopk,
     "dask.array.as_gufunc": gufuncs.as_gufunc,
     "dask.array.blockwise": blocks.blockwise,
     "dask.array.coarsen": blocks.coarsen,
     "dask.array.diag": linear.diag,
+    "dask.array.from_array": linear.from_array,
     "dask.array.gufunc": gufuncs.GUFunc,
     "dask.array.histogram": reducing.histogram,
     "dask.array.map_blocks": blocks.map_blocks,
@@ -57,8 +59,6 @@ REMEDIES: dict[str, str] = {
     "apply_along_axis": "write it with array functions, or apply it by map_blocks to an array with "
     "one chunk along the axis",
     "cumreduction": "cumsum or cumprod",
-    "from_array": "give the array to map_blocks as it is, or compute with it: an array of NumPy "
-    "becomes one of Dask in any operation on both",
     "from_delayed": "map_blocks, whose function is differentiated on the workers; data that are "
     "not tracked can come from delayed functions",
     "store": "call it outside of the differentiated function, or on x.detach().data",

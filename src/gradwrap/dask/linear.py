@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import gradwrap.numpy as drop_in
 from gradwrap import custom_vjp
 from gradwrap.errors import NoRuleError
 from gradwrap.extend import innermost, is_mapped, is_recorded, native
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     da: Any
 else:
     import dask.array as da
+
+
+numpys: Any = drop_in
 
 
 def plain(values: Any) -> list[Any]:
@@ -96,6 +100,35 @@ def _spread_block(block: Any, like: Any) -> Any:
 def persist(x: Any, **options: Any) -> Any:
     """Compute the array and keep it on the workers, as the method `persist` does."""
     return linear(lambda a: a.persist(**options), lambda g: g, x)
+
+
+def compute(x: Any, **options: Any) -> Any:
+    """Return the values as an array of NumPy, as the method `compute` does.
+
+    The gradient is in the chunks of `x`. A batch of `vmap` is refused.
+    """
+    if not is_tracked(x):
+        return native(x).compute(**options)
+    chunks = innermost(x).chunks
+    return linear(lambda a: a.compute(**options), lambda g: from_array(g, chunks), x)
+
+
+def from_array(x: Any, *args: Any, **options: Any) -> Any:
+    """Put an array of NumPy into chunks, as `dask.array.from_array`; the gradient is computed."""
+    if is_mapped(x):
+        return np.add(x, da.zeros((), dtype=innermost(x).dtype))
+    if not is_recorded(x):
+        return da.from_array(native(x), *args, **options)
+    return linear(lambda a: da.from_array(a, *args, **options), compute, x)
+
+
+def asarray(a: Any, dtype: Any = None, **options: Any) -> Any:
+    """Return an array of Dask, as `dask.array.asarray`; a tracked array of NumPy gets chunks."""
+    if not is_recorded(a):
+        return da.asarray(native(a), dtype=dtype, **options)
+    array = numpys.asarray(a)
+    array = array if isinstance(innermost(array), da.Array) else from_array(array, "auto")
+    return array if dtype is None else array.astype(dtype)
 
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:

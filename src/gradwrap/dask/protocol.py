@@ -19,6 +19,7 @@ VIEWS = {"blocks": "Blocks", "partitions": "Blocks", "vindex": "Points"}
 """The attributes that select parts, by the classes of `gradwrap.dask.indexing`."""
 METHODS = {
     "argtopk": "reducing",
+    "compute": "linear",
     "map_blocks": "blocks",
     "map_overlap": "overlapping",
     "persist": "linear",

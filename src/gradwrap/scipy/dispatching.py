@@ -27,6 +27,7 @@ from gradwrap.core.calls.loop import looped
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.modes import called
 from gradwrap.core.levels.wrapper import is_recorded, unwrapped_key
+from gradwrap.core.observing.code import library_named
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, enclosed_by
 from gradwrap.errors import GradwrapError
 from gradwrap.scipy.calls import (
@@ -265,9 +266,22 @@ def _by_name(row: Row, given: dict[str, Any]) -> Any:
     return scipys(row.path)(*bound.args, **bound.kwargs)
 
 
+def _answer_of(row: Row, original: Any) -> Callable[..., Any]:
+    """Return what answers for variables: the row, or SciPy's own code where that is adapted."""
+    answer = row.kind.answer
+    if library_named(str(original.__module__)) == "scipy":
+        return answer
+
+    def chosen(row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        is_adapted = is_differentiating()
+        return original(*args, **kwargs) if is_adapted else answer(row, args, kwargs)
+
+    return chosen
+
+
 def dispatching(row: Row, original: Callable[..., Any]) -> Callable[..., Any]:
     """Return a dispatcher: the row's rule if an argument holds a variable, else SciPy's code."""
-    answer = row.kind.answer
+    answer = _answer_of(row, original)
     words = frozenset(row.permissions)
     least = min(row.permissions.values(), default=None)
 

@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 
 
-class _NotingTangent:
+class _NotingTangent(Tangent):
     """The tangent of one output of several; reading it notes that the output is used."""
 
-    __slots__ = ("_note", "_tangent", "meta")
+    __slots__ = ("_note", "_tangent")
 
     def __init__(self, tangent: Tangent, note: Callable[[], None]) -> None:
         self.meta: Meta = tangent.meta
@@ -52,7 +52,7 @@ class _NotingTangent:
         self._note = note
 
     @property
-    def value(self) -> Any:
+    def value(self) -> Any:  # it has none of its own
         self._note()
         return self._tangent.value
 

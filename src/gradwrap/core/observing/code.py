@@ -14,6 +14,11 @@ STANDARD = frozenset(sys.stdlib_module_names) - {"__main__"}
 """The modules that come with Python."""
 LIBRARIES = STANDARD | {"gradwrap"}
 """The packages that are nobody's to change."""
+WRITTEN_IN_LIBRARIES = (
+    *("numpy.polynomial", "scipy.signal._lti_conversion", "scipy.signal._ltisys"),
+)
+"""The parts of NumPy and SciPy that are written in terms of the rest, and are adapted as packages
+are."""
 ARRAYS = frozenset({"gradwrap", "numpy", "array_api_compat"})
 """The packages whose code stands between the user's and an operation on arrays."""
 PYTHONS: str = os.path.dirname(os.__file__)  # noqa: PTH120  pathlib is slow to import
@@ -25,6 +30,12 @@ INSTALLED = frozenset({"site-packages", "dist-packages"})
 def package_of(module: str) -> str:
     """Return the top-level package of a module."""
     return module.partition(".")[0]
+
+
+def library_named(module: str) -> str:
+    """Return the name of a module's package, or of the part of a library that is one by itself."""
+    written = next((one for one in WRITTEN_IN_LIBRARIES if module.startswith(one)), None)
+    return written or package_of(module)
 
 
 def named_module(value: Any) -> str:

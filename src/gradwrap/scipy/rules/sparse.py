@@ -41,6 +41,7 @@ from gradwrap.scipy.numbered_matrices import (
 )
 from gradwrap.scipy.operators import matrix_of, operator_of
 from gradwrap.scipy.products import parts_of
+from gradwrap.scipy.rules import graphs
 from gradwrap.scipy.rules.matrices import like_columns
 from gradwrap.scipy.solving import as_array, as_dense, attached, data_of, is_tracer, plain
 from gradwrap.scipy.table import Row, register
@@ -941,6 +942,10 @@ OTHERS = [
     *(Row(f"sparse.{name}", _OfMatrices(_asked(name), always=True)) for name in QUESTIONS),
     *(Row(f"sparse.csgraph.{name}", _OfMatrices(_of_graph(name))) for name in ORDERS),
     Row("sparse.csgraph.laplacian", _OfMatrices(_laplacian)),
+    *(
+        Row(f"sparse.csgraph.{name}", _OfMatrices(function), note="by the dense matrix")
+        for name, function in graphs.FUNCTIONS.items()
+    ),
     Row("sparse.kron", _OfMatrices(_kron)),
     Row("sparse.kronsum", _OfMatrices(_kron_sum)),
     Row("sparse.find", _OfMatrices(_find)),

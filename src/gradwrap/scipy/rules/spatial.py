@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
 
 from gradwrap.core.levels.modes import called
-from gradwrap.core.levels.wrapper import unwrapped_key
+from gradwrap.core.levels.wrapper import is_recorded, unwrapped_key
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.classes import Class, in_namespace, meta_of
@@ -474,16 +475,73 @@ def _refusing(native: Any) -> Any:
 
 
 def _untracked(native: Any, value: Any) -> Any:
-    from gradwrap.core.levels.wrapper import is_recorded
-
     if is_recorded(value):
         raise NoRuleError(f"scipy.spatial.{native.__name__} has no derivative: {REFUSED}")
     return plain(value)
 
 
+def _hull(native: Any) -> Any:
+    """Make the class of convex hulls of tracked points; which of them it has are plain places."""
+
+    class Hull(native, metaclass=meta_of(native)):  # type: ignore[metaclass,misc]  # a class of SciPy's
+        def __new__(cls, points: Any, incremental: Any = False, qhull_options: Any = None) -> Any:
+            if incremental and is_recorded(points):
+                raise NoRuleError(
+                    "scipy.spatial.ConvexHull(incremental=True) has no derivative. Fix: make the "
+                    "hull of all points at once."
+                )
+            made = native(plain(points), incremental, qhull_options)
+            return _with_points(made, Hull, points) if is_recorded(points) else made
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            pass
+
+        @property
+        def points(self) -> Any:
+            """The points, tracked as they were given."""
+            return self._tracked
+
+    Hull.__name__, Hull.__module__, Hull.__doc__ = (
+        native.__name__,
+        native.__module__,
+        native.__doc__,
+    )
+    return Hull
+
+
+def _with_points(hull: Any, kind: Any, points: Any) -> Any:
+    """Give a hull its tracked points, and what depends on them its derivative.
+
+    A facet and a point within the hull span a simplex; the sum of these is the volume, wherever the
+    point is. The plane of a facet is `n @ (x - within) == 1`.
+    """
+    points = as_array(points) * 1.0
+    size, within = hull.ndim, np.mean(hull.points[hull.vertices], axis=0)
+    facets = points[hull.simplices] - within
+    sides = facets[:, 1:] - facets[:, :1]
+    squares = sides @ np.swapaxes(sides, -1, -2)
+    volume = np.sum(np.abs(np.linalg.det(facets))) / math.factorial(size)
+    area = np.sum(np.sqrt(np.linalg.det(squares))) / math.factorial(size - 1)
+    normals = np.linalg.solve(facets, np.ones((len(facets), size, 1)))[..., 0]
+    lengths = np.sqrt(np.sum(normals**2, axis=-1, keepdims=True))
+    unit = normals / lengths
+    offsets = -np.sum(unit * within, axis=-1, keepdims=True) - 1.0 / lengths
+    equations = np.concatenate([unit, offsets], axis=-1)
+    found = {"volume": volume, "area": area, "equations": equations}
+    found |= {"min_bound": np.min(points, axis=0), "max_bound": np.max(points, axis=0)}
+    values = {name: getattr(hull, name) for name in found}
+    known = attached("spatial.ConvexHull", values, {(name,): one for name, one in found.items()})
+    hull.__dict__.update(known, _tracked=points)
+    hull.__class__ = kind
+    return hull
+
+
 CLASSES = [
-    Row(f"spatial.{name}", _Refusing())
-    for name in ("ConvexHull", "Delaunay", "HalfspaceIntersection", "SphericalVoronoi", "Voronoi")
+    Row("spatial.ConvexHull", Class(_hull)),
+    *(
+        Row(f"spatial.{name}", _Refusing())
+        for name in ("Delaunay", "HalfspaceIntersection", "SphericalVoronoi", "Voronoi")
+    ),
 ]
 register(
     [

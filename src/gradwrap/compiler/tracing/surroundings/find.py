@@ -28,7 +28,7 @@ from types import (
     MethodWrapperType,
     ModuleType,
 )
-from typing import TYPE_CHECKING, Any, Generic, Protocol, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol
 from weakref import ReferenceType
 
 import numpy as np
@@ -39,7 +39,7 @@ from gradwrap.compiler.tracing.surroundings.copies import Copies
 from gradwrap.compiler.tracing.surroundings.names import names_of
 from gradwrap.core.observing.code import ARRAYS, LIBRARIES, is_installed, named_module, package_of
 from gradwrap.core.observing.holders import parts_held
-from gradwrap.core.values.dynamic import TUPLE, slots_of, type_of
+from gradwrap.core.values.dynamic import DICT, TUPLE, slots_of, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -540,9 +540,8 @@ class Surroundings:
             return
         if self._is_library(kind) and named_module(kind) not in {*DATA, "builtins"}:
             return
-        attributes = getattr(value, "__dict__", None)
-        if isinstance(attributes, dict):
-            own = cast("dict[str, Any]", attributes)
+        own = _own_attributes(value)
+        if own is not None:
             whole = self._reads_all(value) or self._is_read_elsewhere(kind)
             self._look_up_names(node, own, own.keys() if whole else self._names)
         slots = {name for one in kind.__mro__ for name in slots_of(one)}
@@ -567,8 +566,8 @@ class Surroundings:
         elif not self._is_library(type_of(value)) or named_module(type_of(value)) in DATA:
             if not self._is_library(type_of(value)):
                 self._watch(watch.Kind(node.name, value))
-            own = getattr(value, "__dict__", None)
-            if isinstance(own, dict):
+            own = _own_attributes(value)
+            if own is not None:
                 self._watch(watch.Keys(node.name, own))
 
     def _is_read_elsewhere(self, kind: type[Any]) -> bool:
@@ -740,8 +739,8 @@ def _holds_int(value: Any) -> bool:
             return type_of(value.cell_contents) is int
         except ValueError:  # it is not bound yet
             return False
-    own: dict[str, Any] = getattr(value, "__dict__", {}) if _is_plain_object(value) else {}
-    return any(type_of(one) is int for one in own.values())
+    own = _own_attributes(value) if _is_plain_object(value) else None
+    return any(type_of(one) is int for one in (own or {}).values())
 
 
 def _is_ours(value: Any) -> bool:
@@ -791,6 +790,15 @@ def _is_plain_object(value: Any) -> bool:
 def _keywords_of(partial: Any) -> Any:
     """Return the keyword arguments that a `functools.partial` holds."""
     return partial.keywords
+
+
+def _own_attributes(value: Any) -> dict[str, Any] | None:
+    """Return the dictionary of an object, if it has one. Its class may raise any other error."""
+    try:
+        found: Any = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return None
+    return found if isinstance(found, DICT) else None
 
 
 def _attributes_of(value: Any) -> dict[str, Any]:
