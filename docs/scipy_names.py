@@ -106,7 +106,7 @@ NAMES: dict[str, dict[str, str]] = {
             "cont2discrete cspline2d czt_points dbode dfreqresp dimpulse dlsim dstep "
             "ellipap ellipord findfreqs firls firwin2 firwin_2d freqresp gammatone "
             "get_window iircomb iirdesign invres invresz "
-            "kaiser_atten kaiser_beta kaiserord peak_widths place_poles qspline2d "
+            "kaiser_atten kaiser_beta kaiserord place_poles qspline2d "
             "remez residue residuez savgol_coeffs spline_filter square ss2zpk "
             "symiirorder1 symiirorder2 unique_roots unit_impulse whittaker_henderson zpk2ss"
         ),

@@ -1183,12 +1183,20 @@ def derivative_lib() -> Iterator[Case]:
             np.reshape(made.threepoint_pattern(0.1 * 2, second), (1,)) for second in (False, True)
         ]
 
-    yield "tailor_app", lambda x: m.Derivative(
-        lambda t: np.sin(x[1] * t), e=0.1
-    ).tailor_app(x[0]), [0.7, 1.9]  # fmt: skip
-    yield "second_derivative", lambda x: m.Derivative(
-        lambda t: np.exp(-x[1] * t**2), e=0.1
-    ).second_derivative(x[0]), [0.7, 1.9]  # fmt: skip
+    def of_sine(x: Any) -> Any:
+        def sine(t: Any) -> Any:
+            return np.sin(x[1] * t)
+
+        return m.Derivative(sine, e=0.1).tailor_app(x[0])
+
+    def of_bell(x: Any) -> Any:
+        def bell(t: Any) -> Any:
+            return np.exp(-x[1] * t**2)
+
+        return m.Derivative(bell, e=0.1).second_derivative(x[0])
+
+    yield "tailor_app", of_sine, [0.7, 1.9]
+    yield "second_derivative", of_bell, [0.7, 1.9]
     yield "threepoint_pattern", of_grid, SERIES[:6]
 
 
