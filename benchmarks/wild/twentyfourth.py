@@ -504,7 +504,7 @@ def partial_least_squares() -> Iterator[Case]:
 
     def fitted(algorithm: str, columns: int) -> Callable[[Any], Any]:
         def result(x: Any) -> Any:
-            np.random.seed(5)  # noqa: NPY002
+            np.random.seed(5)  # noqa: NPY002  the package starts from these numbers
             made = m.PartialLeastSquares(epsilon=1e-10)
             made.X = np.asmatrix(x[: 24 - 6 * columns].reshape(6, -1))
             made.Y = np.asmatrix(x[24 - 6 * columns :].reshape(6, columns))

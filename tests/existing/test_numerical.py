@@ -11,7 +11,12 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.errors import GradwrapError, NonDifferentiableInputError, NoRuleError
+from gradwrap.errors import (
+    GradwrapError,
+    NonDifferentiableInputError,
+    NoRuleError,
+    TrackedValueError,
+)
 from packages import written
 
 if TYPE_CHECKING:
@@ -266,3 +271,27 @@ def test_code_that_reads_the_address_of_an_array_is_told_of_differences(tmp_path
         gw.grad(gw.adapting(module.run))(x)
     found = gw.grad(gw.adapting(module.run, compiled="numerical"))(x)
     np.testing.assert_allclose(found, 8.0 * np.sum(x) * np.ones(2), rtol=1e-7)
+
+
+def test_a_function_that_writes_to_an_argument_is_refused() -> None:
+    def squared(x: Any, out: Any) -> None:
+        np.multiply(x, x, out=out)
+
+    def doubled(x: Any) -> Any:
+        x *= 2.0
+        return np.sum(x)
+
+    def through(x: Any) -> Any:
+        buffer = np.zeros(3)
+        gw.numerical(squared)(x, buffer)
+        return np.sum(buffer) + np.sum(x)
+
+    x = np.array([0.3, 0.5, -0.2])
+    for fun in (through, gw.numerical(doubled)):
+        with pytest.raises(TrackedValueError, match=r"written to an argument.*returns it"):
+            gw.grad(fun)(x)
+
+    def returned(x: Any) -> Any:
+        return gw.numerical(np.multiply)(x, x, out=np.zeros(3))
+
+    np.testing.assert_allclose(gw.grad(lambda x: np.sum(returned(x)))(x), 2 * x, rtol=1e-8)

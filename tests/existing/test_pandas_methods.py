@@ -341,3 +341,20 @@ def test_tables_in_formulas_of_arrays(function: Any) -> None:
 
     wanted = [(total(X + h) - total(X - h)) / 2e-6 for h in 1e-6 * np.eye(6)]
     np.testing.assert_allclose(gw.grad(gw.adapting(total))(X), wanted, rtol=1e-6, atol=1e-8)
+
+
+def test_a_table_of_a_matrix_of_a_subclass() -> None:
+    """As patsy makes them, for the formulas of statsmodels."""
+
+    class Design(np.ndarray[Any, Any]):
+        def __new__(cls, values: Any) -> Any:
+            return np.asarray(values).view(cls)
+
+    def fitted(x: Any) -> Any:
+        matrix = Design(np.column_stack([np.ones(4), x]))
+        table = pd.DataFrame(matrix, columns=["one", "x"])
+        return np.sum(table["x"] ** 2 * table["one"]) + table.to_numpy()[1, 1]
+
+    x = np.array([0.3, -1.2, 0.8, 2.1])
+    expected = 2 * x + np.array([0.0, 1.0, 0.0, 0.0])
+    np.testing.assert_allclose(gw.grad(gw.adapting(fitted))(x), expected)

@@ -33,24 +33,24 @@ class Beam(pydantic.BaseModel):  # type: ignore[misc]  # of no known type
         return self.load * self.length**2 / 8 * self.count
 
 
-class Frame(pydantic.BaseModel):  # type: ignore[misc]
+class Frame(pydantic.BaseModel):  # type: ignore[misc]  # its classes have no types here
     beams: list[Beam]
     factors: dict[str, float]
     pair: tuple[float, int | float]
 
 
-class Checked(pydantic.BaseModel):  # type: ignore[misc]
+class Checked(pydantic.BaseModel):  # type: ignore[misc]  # its classes have no types here
     model_config: ClassVar[Any] = {**ARRAYS, "validate_assignment": True}
     values: np.ndarray[Any, Any]
     more: np.ndarray[Any, Any] | None = None
     total: float = 0.0
 
-    @pydantic.field_validator("values")  # type: ignore[untyped-decorator]
+    @pydantic.field_validator("values")  # type: ignore[untyped-decorator]  # likewise
     @classmethod
     def _doubled(cls, values: Any) -> Any:
         return 2 * values
 
-    @pydantic.model_validator(mode="after")  # type: ignore[untyped-decorator]
+    @pydantic.model_validator(mode="after")  # type: ignore[untyped-decorator]  # likewise
     def _summed(self) -> Any:
         self.__dict__["total"] = np.sum(self.values)
         return self
@@ -65,7 +65,7 @@ class Spring:
 spring: Any = Spring
 
 
-@pydantic.validate_call  # type: ignore[untyped-decorator]
+@pydantic.validate_call  # type: ignore[untyped-decorator]  # likewise
 def product(a: float, b: float = 2.0) -> Any:
     return a * b
 
@@ -89,7 +89,7 @@ def out_of_bounds(x: Any) -> Any:
     try:
         return Beam(length=x[0], load=-x[1]).moment()
     except ValueError as error:
-        return x[0] ** 2 * len(error.errors())  # type: ignore[attr-defined]
+        return x[0] ** 2 * len(error.errors())  # type: ignore[attr-defined]  # of pydantic
 
 
 def dumped(x: Any) -> Any:

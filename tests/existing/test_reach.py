@@ -6,6 +6,7 @@ import functools
 import importlib
 import math
 import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -1080,3 +1081,77 @@ def test_errors_that_are_causes_of_each_other(tmp_path: Path) -> None:
     )
     with pytest.raises(TypeError, match="second"):
         gw.grad(gw.adapting(package.f))(X)
+
+
+ATTACHED = """
+import functools
+
+import numpy as np
+
+
+def for_each(function):
+    @functools.wraps(function)
+    def wrapper(values, *args):
+        return wrapper.of_arrays(values, *args) if np.ndim(values) else function(values, *args)
+
+    wrapper.of_arrays = np.vectorize(function)
+    return wrapper
+
+
+@for_each
+def softened(value, scale):
+    return np.log1p(np.exp(value)) * scale if value > 0.1 else value * scale
+
+
+def total(x):
+    return np.sum(softened(x, 2.0)) + softened(x[0], 3.0)
+"""
+
+
+def test_attributes_of_functions_are_adapted(tmp_path: Path) -> None:
+    check(written(tmp_path, ATTACHED).total)
+
+
+def test_modules_that_name_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of numba do: each has functions with stand-ins."""
+    one, other = ModuleType("gradwrap_one"), ModuleType("gradwrap_other")
+    one.other, other.one = other, one  # type: ignore[attr-defined]  # as imports set them
+    known: Any = importlib.import_module("gradwrap.adaptation.stand_ins")
+    one.f, other.f = (lambda: 1), (lambda: 2)  # type: ignore[attr-defined]  # likewise
+
+    def functions(module: Any) -> Any:
+        return [(module.f, lambda: 3)]
+
+    for module in (one, other):
+        monkeypatch.setitem(known._FUNCTIONS, module.__name__, functions)
+    found: Any = known.stand_in_of(one)
+    assert (found.f(), found.other.f(), found.other.one.f()) == (3, 3, 3)
+
+
+def test_a_class_of_scipy_finds_its_entry_in_a_dictionary() -> None:
+    sparse: Any = importlib.import_module("scipy.sparse")
+    weights = {sparse.csr_array: 2.0, np.ndarray: 3.0}
+
+    def weighted(x: Any) -> Any:
+        matrix = sparse.csr_array(np.diag(x))
+        return weights[type(matrix)] * matrix.sum() + weights[type(x)] * np.sum(x)
+
+    np.testing.assert_allclose(gw.grad(gw.adapting(weighted))(X), [5.0, 5.0])
+
+
+def test_a_lazy_module_is_not_asked_for_its_class(tmp_path: Path) -> None:
+    """Its name is that of a ufunc's method in the code."""
+
+    class Lazy(ModuleType):
+        def __getattribute__(self, name: str) -> Any:
+            raise ModuleNotFoundError(name)
+
+    source = "def squares(x):\n    return (add.reduce(x**2), maximum)[0]\n"
+    package = written(tmp_path, f"import numpy as np\nadd = np.add\nmaximum = None\n{source}")
+    package.maximum = Lazy("lazy")
+    check(package.squares)
+
+
+def test_the_exponential_of_a_dense_array_is_dense() -> None:
+    linalg: Any = importlib.import_module("scipy.sparse.linalg")
+    check(lambda x: linalg.expm(np.outer(x, x))[0, 1])

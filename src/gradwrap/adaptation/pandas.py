@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.adaptation.after_import import exchange
+from gradwrap.adaptation.plain_values import Holder, unheld
 from gradwrap.core.array.adapted import adapted_caller
 from gradwrap.core.array.attributes import remedies
 from gradwrap.core.array.variable import Variable
@@ -254,6 +255,7 @@ def _made_of_columns(init: Any) -> Any:
     def made(
         self: Any, data: Any = None, index: Any = None, columns: Any = None, **options: Any
     ) -> None:
+        data = unheld(data) if isinstance(data, Holder) else data
         if not (is_differentiating() and _has_tracked(data)):
             init(self, _untracked(data), index, columns, **options)
             return

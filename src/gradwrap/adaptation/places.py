@@ -359,7 +359,10 @@ class _Search:
             place = Place(cell, "cell_contents")
             is_exchanged = may_call and name != "__class__"  # which `super()` reads
             yield from self._at(place, value, 0) if is_exchanged else self._inside(value, 0)
-        yield from self._inside(attributes_of(function).get("__wrapped__"), 0)
+        own = attributes_of(function)
+        if may_call and own:
+            yield from self.in_dictionary(own, DEPTH)
+        yield from self._inside(own.get("__wrapped__"), 0)
 
     def _in_class(self, kind: type[Any]) -> Iterator[Change]:
         new = constructor(kind)

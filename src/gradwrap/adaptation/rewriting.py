@@ -264,7 +264,7 @@ class _Calls(ast.NodeTransformer):
         """Tell if an expression names a NumPy ufunc or a method of a ufunc."""
         if isinstance(function, ast.Attribute) and function.attr in UFUNC_METHODS:
             function = function.value
-        return isinstance(self._value_of(function), np.ufunc)
+        return issubclass(type_of(self._value_of(function)), np.ufunc)
 
     def _value_of(self, expression: ast.expr) -> Any:
         """Return the object that a name, or a name in a module, refers to without stand-ins."""
@@ -532,7 +532,7 @@ def _names_ufunc(names: Iterable[str], namespace: dict[str, Any]) -> bool:
     while waiting:
         known = waiting.pop()
         for value in (known.get(name) for name in names):
-            if isinstance(value, np.ufunc):
+            if issubclass(type_of(value), np.ufunc):  # a lazy module raises if it is asked
                 return True
             if type_of(value) is ModuleType and id(vars(value)) not in seen:
                 seen.add(id(vars(value)))

@@ -177,10 +177,11 @@ def _of_module(module: ModuleType) -> ModuleType | None:
     if functions is not None:
         for original, stand_in in functions(module):
             _enter(original, stand_in)
-        for part in vars(module).values():
+        made = _like(module)
+        for name, part in list(vars(module).items()):  # modules of a package may name each other
             if type_of(part) is ModuleType and part.__name__ in _FUNCTIONS:
-                stand_in_of(part)
-        return _like(module)
+                made.__dict__[name] = stand_in_of(part)
+        return made
     loader = attribute_or_none(attribute_or_none(module, "__spec__"), "loader")
     if not isinstance(loader, ExtensionFileLoader) or _library(module.__name__) in OWN_LIBRARIES:
         found: ModuleType | None = _of_scipy(module)

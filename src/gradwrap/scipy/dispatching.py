@@ -27,6 +27,7 @@ from gradwrap.core.calls.loop import looped
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.modes import called
 from gradwrap.core.levels.wrapper import is_recorded, unwrapped_key
+from gradwrap.core.observing.callers import MARK
 from gradwrap.core.observing.code import library_named
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, enclosed_by
 from gradwrap.errors import GradwrapError
@@ -273,7 +274,7 @@ def _answer_of(row: Row, original: Any) -> Callable[..., Any]:
         return answer
 
     def chosen(row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        is_adapted = is_differentiating()
+        is_adapted = MARK in original.__globals__
         return original(*args, **kwargs) if is_adapted else answer(row, args, kwargs)
 
     return chosen

@@ -43,7 +43,9 @@ def unchecked(path: str) -> Any:
 
 
 def _made(row: Row) -> Any:
-    made = row.kind.stand_in(row) or dispatching(row, row.original)
+    made = row.kind.stand_in(row)
+    if made is None:
+        return dispatching(row, row.original)
     if isinstance(made, type):
         for name, method in [*vars(made).items()]:
             if name.startswith("_") and name not in CALLED:

@@ -18,6 +18,7 @@ A parameter `out` receives SciPy's value.
 
 from __future__ import annotations
 
+import itertools
 from importlib import import_module
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
@@ -217,12 +218,14 @@ class Formula(Derived):
     ) -> tuple[Callable[..., Any], list[int]]:
         """Return the formula as a function from the tracked arguments to the tracked outputs.
 
-        Running the formula appends the places of these outputs to the returned list.
+        Its first run appends the places of these outputs to the returned list. A check may run it
+        again, on plain values.
         """
         kept: list[int] = []
+        runs = itertools.count()
 
         def formula(*leaves: Any) -> list[Any]:
-            full = list(inputs)
+            full, is_first = list(inputs), next(runs) == 0
             for place, leaf in zip(places, leaves, strict=True):
                 full[place] = leaf
             made = self.evaluate(call, full, outs)
@@ -232,7 +235,8 @@ class Formula(Derived):
                 if place not in call.byproducts:
                     part = _array_at(made, path)
                     if level_of(part) == level:
-                        kept.append(place)
+                        if is_first:
+                            kept.append(place)
                         aligned = _aligned(part, outs[place])
                         found.append(self.compared(call, aligned, outs[place]))
             return found

@@ -11,7 +11,7 @@ from gradwrap.core.levels.levels import differentiating
 from gradwrap.core.levels.wrapper import is_recorded, native
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.tree import flatten, unflatten
-from gradwrap.errors import NonDifferentiableInputError, NoRuleError
+from gradwrap.errors import NonDifferentiableInputError, NoRuleError, TrackedValueError
 from gradwrap.transforms.argnums import name_of
 from gradwrap.transforms.custom_rules import defjvp, defvjp
 from gradwrap.transforms.derived import derived
@@ -50,6 +50,8 @@ def numerical(fun: Callable[P, R], *, method: Method = "central") -> Callable[P,
     ------
     NonDifferentiableInputError
         A tracked argument is complex.
+    TrackedValueError
+        The function writes to an argument that it does not return.
     NoRuleError
         A derivative of higher order is asked for: differences of differences are not exact enough.
 
@@ -123,9 +125,26 @@ class _Call:
         with differentiating(False):  # adapted code runs as it is
             outs, tree = flatten(self.fun(*args, **kwargs))
         if keeps:
+            self._check_arguments(leaves, x, outs)
             self.outs, self.out_tree = outs, tree
         numbers = [np.asarray(out).reshape(-1) for out in outs if _is_number(out)]
         return np.concatenate([np.zeros(0), *numbers])
+
+    def _check_arguments(self, leaves: list[Any], x: Any, outs: list[Any]) -> None:
+        """Refuse a function that has written to an argument which it does not return."""
+        before = list(self.kept)
+        for place, start, shape, _ in self.parts:
+            before[place] = x[start : start + math.prod(shape)].reshape(shape)
+        for value, was in zip(leaves, before, strict=True):
+            if type_of(value) is not np.ndarray or value.dtype.kind not in "fc":
+                continue
+            is_returned = any(out is value for out in outs)
+            if not is_returned and not np.array_equal(value, was, equal_nan=True):
+                raise TrackedValueError(
+                    f"gradwrap.numerical({self.name}): the function has written to an argument, and "
+                    "what it has written would have no gradient. Fix: give gradwrap.numerical a "
+                    "function that makes this array itself, and returns it."
+                )
 
     def result(self, flat: Any) -> Any:
         """Return the result in the function's own form, with the vector's elements in place."""

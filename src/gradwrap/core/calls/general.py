@@ -39,6 +39,7 @@ from gradwrap.core.library.labelled import (
     keeps_labels,
     key_without_labels,
     labelled,
+    opened,
     unlabelled,
 )
 from gradwrap.core.library.scatter import is_basic_key
@@ -145,11 +146,14 @@ def converted(value: Any, *, is_operand: bool = True) -> Any:
 def taking_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function that makes plain arrays of its arguments, such as tables.
 
-    If one is tracked, NumPy raises a ValueError. Then it is called again, with the arrays.
+    It gets the arrays that labelled objects hold. If another object gives a tracked array, NumPy
+    raises a ValueError. Then it is called again, with the arrays.
     """
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if labelled and is_differentiating():
+            args, kwargs = opened(args, kwargs)
         try:
             return function(*args, **kwargs)
         except ValueError:

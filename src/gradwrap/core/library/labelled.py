@@ -92,11 +92,15 @@ def opening(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if labelled and is_differentiating():
-            args = tuple(map(_opened, args))
-            kwargs = {name: _opened(arg) for name, arg in kwargs.items()}
+            args, kwargs = opened(args, kwargs)
         return function(*args, **kwargs)
 
     return call
+
+
+def opened(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return arguments with the arrays that labelled objects hold in their places."""
+    return tuple(map(_opened, args)), {name: _opened(arg) for name, arg in kwargs.items()}
 
 
 def _opened(value: Any) -> Any:

@@ -731,6 +731,8 @@ def _dense(name: str) -> Callable[[Any], Any]:
     """Return the rule of a function of a matrix, such as its inverse, by the dense matrix."""
 
     def composed(A: Any) -> Any:
+        if not isinstance(A, TrackedMatrix):
+            return dispatcher(f"linalg.{name}")(A)
         value = scipys(f"sparse.linalg.{name}")(_plain_matrix(A))
         found = dispatcher(f"linalg.{name}")(A.toarray())
         at = np.unravel_index(np.arange(A.shape[0] * A.shape[1]), A.shape)
