@@ -1128,15 +1128,19 @@ def test_modules_that_name_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.f(), found.other.f(), found.other.one.f()) == (3, 3, 3)
 
 
-def test_a_class_of_scipy_finds_its_entry_in_a_dictionary() -> None:
+def test_an_error_of_plain_values_in_adapted_code_alone_is_explained() -> None:
+    """The class of a matrix in adapted code is another one than in the dictionary."""
     sparse: Any = importlib.import_module("scipy.sparse")
-    weights = {sparse.csr_array: 2.0, np.ndarray: 3.0}
+    weights = {sparse.csr_array: 2.0}
 
     def weighted(x: Any) -> Any:
-        matrix = sparse.csr_array(np.diag(x))
-        return weights[type(matrix)] * matrix.sum() + weights[type(x)] * np.sum(x)
+        matrix = sparse.csr_array(np.diag([1.0, 2.0]))
+        return weights[type(matrix)] * matrix.sum() * np.sum(x)
 
-    np.testing.assert_allclose(gw.grad(gw.adapting(weighted))(X), [5.0, 5.0])
+    with pytest.raises(AdaptationError, match=r'KeyError: .*csr_array.*compiled="numerical"'):
+        gw.grad(gw.adapting(weighted))(X)
+    by_differences = gw.grad(gw.adapting(weighted, compiled="numerical"))(X)
+    np.testing.assert_allclose(by_differences, [6.0, 6.0], rtol=1e-9)
 
 
 def test_a_lazy_module_is_not_asked_for_its_class(tmp_path: Path) -> None:

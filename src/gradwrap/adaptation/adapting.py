@@ -210,7 +210,12 @@ class _Runs:
         if any(map(stands_for_python, leaves)):
             args, kwargs = map_leaves(_as_float, (args, kwargs))
             leaves = flatten([args, kwargs])[0]
-        out, steered, searches = self._adapted(leaves, args, kwargs)
+        try:
+            out, steered, searches = self._adapted(leaves, args, kwargs)
+        except GradwrapError:
+            raise
+        except Exception as error:  # noqa: BLE001  of other code
+            return self._after(error, args, kwargs)
         if not is_derived(leaves):
             return out
         found = found_at.get()
@@ -278,6 +283,15 @@ class _Runs:
             if caught is not None and caught.error in (NoRuleError, RuleResultError):
                 self._check_derivative(caught, args, kwargs)
         return out, steered, searches
+
+    def _after(self, error: Exception, args: Any, kwargs: Any) -> Any:
+        """Raise an error that plain values raise, too, unless they do so in adapted code alone."""
+        if is_traced() or self._fails_alike(error, args, kwargs):
+            raise error
+        if self.compiled != "numerical":
+            raise _of_tracked_values(error) from error
+        self.by_differences = True
+        return numerical(self.fun)(*args, **kwargs)
 
     def _check_derivative(self, caught: Refusal, args: Any, kwargs: Any) -> None:
         """Compare the derivative with differences where code has caught that a result has none.
@@ -510,13 +524,7 @@ class _Runs:
             )
             ours.__cause__ = error
         else:
-            ours = AdaptationError(
-                f"{type(error).__name__}: {str(error).rstrip('.')}. This was raised "
-                f"{_place_of(error)}, by code that was given tracked values. Fix: "
-                'gradwrap.adapting(f, compiled="numerical") takes the derivative by differences; '
-                "or make the function that does it one operation with f = gradwrap.primitive(f), "
-                "and give it its derivative with gradwrap.defvjp(f, ...)."
-            )
+            ours = _of_tracked_values(error)
             ours.__cause__ = error
         if self.ran:
             ours.add_note(f"gradwrap.adapting has adapted {', '.join(self.ran)}.")
@@ -532,6 +540,16 @@ class _Runs:
         except Exception as other:  # noqa: BLE001  compared
             return type(other) is type(error) and str(other) == str(error)
         return False
+
+
+def _of_tracked_values(error: Exception) -> AdaptationError:
+    """Return the error for one that code has raised because it was given tracked values."""
+    return AdaptationError(
+        f"{type(error).__name__}: {str(error).rstrip('.')}. This was raised {_place_of(error)}, by "
+        'code that was given tracked values. Fix: gradwrap.adapting(f, compiled="numerical") takes '
+        "the derivative by differences; or make the function that does it one operation with "
+        "f = gradwrap.primitive(f), and give it its derivative with gradwrap.defvjp(f, ...)."
+    )
 
 
 def _generated(function: Any) -> list[Namespace]:

@@ -38,18 +38,9 @@ class Class(Kind):
 
 
 def meta_of(native: Any) -> Any:
-    """Make a metaclass for a subclass that accepts SciPy's own objects as instances.
-
-    A dictionary of SciPy's classes has the same entry for it.
-    """
+    """Make a metaclass for a subclass that accepts SciPy's own objects as instances."""
 
     class InstancesOfBoth(type(native)):  # type: ignore[misc]  # a class of SciPy's
-        def __eq__(self, other: object) -> bool:
-            return self is other or other is native
-
-        def __hash__(self) -> int:
-            return hash(native)
-
         def __instancecheck__(self, instance: Any) -> bool:
             return native in type(instance).__mro__
 

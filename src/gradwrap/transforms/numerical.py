@@ -141,9 +141,9 @@ class _Call:
             is_returned = any(out is value for out in outs)
             if not is_returned and not np.array_equal(value, was, equal_nan=True):
                 raise TrackedValueError(
-                    f"gradwrap.numerical({self.name}): the function has written to an argument, and "
-                    "what it has written would have no gradient. Fix: give gradwrap.numerical a "
-                    "function that makes this array itself, and returns it."
+                    f"gradwrap.numerical({self.name}): the function has written to an argument, "
+                    "and what it has written would have no gradient. Fix: give gradwrap.numerical "
+                    "a function that makes this array itself, and returns it."
                 )
 
     def result(self, flat: Any) -> Any:
