@@ -1156,6 +1156,17 @@ def test_a_lazy_module_is_not_asked_for_its_class(tmp_path: Path) -> None:
     check(package.squares)
 
 
+def test_a_lazy_module_of_numpy_has_the_name_of_a_package() -> None:
+    """As those of `apipkg`: `from package._imports import numpy as np`."""
+
+    class Lazy(ModuleType):
+        def __getattribute__(self, name: str) -> Any:
+            return getattr(np, name)
+
+    known: Any = importlib.import_module("gradwrap.adaptation.stand_ins")
+    assert known.stand_in_of(Lazy("package._imports.numpy")) is known.stand_in_of(np)
+
+
 def test_the_exponential_of_a_dense_array_is_dense() -> None:
     linalg: Any = importlib.import_module("scipy.sparse.linalg")
     check(lambda x: linalg.expm(np.outer(x, x))[0, 1])

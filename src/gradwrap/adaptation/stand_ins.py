@@ -196,6 +196,8 @@ def _of_module(module: ModuleType) -> ModuleType | None:
 def _of_lazy(module: Any) -> Any:
     """Return the stand-in of the module that an object imports when it is first used, or None."""
     name = attributes_of(module).get("__name__")
+    if isinstance(name, str) and name.rpartition(".")[2] in ("numpy", "scipy"):
+        name = attribute_or_none(module, "__name__")  # that of its package is another name for it
     if not isinstance(name, str) or _library(name) not in {"numpy", "scipy", *_FUNCTIONS}:
         return None
     real: Any = importlib.import_module(name)
