@@ -50,8 +50,8 @@ ELEMENTWISE = {
 """NumPy's name for each function."""
 SPECIAL = {"erf": "erf", "erfc": "erfc", "gamma": "gamma", "lgamma": "gammaln"}
 """SciPy's name."""
-JUMPS = {"ceil": "ceil", "floor": "floor", "trunc": "trunc", "isclose": "equal"}
-"""The names by which such a function is looked at, with the numbers where it jumps."""
+JUMPS = {**dict.fromkeys(("ceil", "floor", "trunc"), "whole"), "isclose": "equality"}
+"""Where such a function jumps, as in the rows of the table."""
 OF_VALUES = ("ceil", "floor", "isclose", "isfinite", "isinf", "isnan", "trunc", "ulp")
 """Functions without a derivative: they are asked about the number."""
 

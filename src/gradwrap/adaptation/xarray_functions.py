@@ -214,7 +214,7 @@ def maybe_chunk(theirs: Any, name: Any, variable: Any, chunks: Any, *args: Any, 
     data = variable._data  # noqa: SLF001  `data` is public, but reads files
     da = import_module("gradwrap.dask.array")
     if not isinstance(innermost(data), da.Array):
-        data = da.from_array(data)
+        data = np.add(data, da.zeros((), dtype=data.dtype))  # which takes an array of NumPy in
     return variable.copy(data=da.rechunk(data, axes) if axes else data)
 
 

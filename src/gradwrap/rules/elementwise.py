@@ -351,17 +351,21 @@ RULES = [
         holomorphic=False,
         only_complex=True,
         real_steps=True,
+        jumps="order",
         jvp=lambda xp, t, x, out: _sign(xp, t, x, out),
         reason="piecewise constant on the real numbers",
         convention="0 at 0; not tracked for real numbers",
     ),
     # step functions, whose derivative is zero wherever it exists
     *(
-        nondifferentiable(name, "x, /", "piecewise constant", numpy=name)
-        for name in ("ceil", "floor", "trunc", "signbit")
+        nondifferentiable(name, "x, /", "piecewise constant", numpy=name, jumps="whole")
+        for name in ("ceil", "floor", "trunc")
     ),
-    nondifferentiable("round", "x, /", "piecewise constant", numpy="rint"),
-    nondifferentiable("floor_divide", "x1, x2, /", "piecewise constant", arrays=2, symbol="//"),
+    nondifferentiable("signbit", "x, /", "piecewise constant", numpy="signbit"),
+    nondifferentiable("round", "x, /", "piecewise constant", numpy="rint", jumps="half"),
+    nondifferentiable(
+        "floor_divide", "x1, x2, /", "piecewise constant", arrays=2, symbol="//", jumps="quotient"
+    ),
     *(
         nondifferentiable(name, "x, /", "true or false")
         for name in ("isfinite", "isinf", "isnan", "logical_not")
@@ -370,11 +374,14 @@ RULES = [
         "bitwise_invert", "x, /", "of integers and bools", symbol="~", numpy="invert"
     ),
     *(
-        nondifferentiable(name, "x1, x2, /", "true or false", arrays=2, symbol=symbol)
-        for name, symbol in zip(
-            ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
-            ("==", "!=", "<", "<=", ">", ">="),
-            strict=True,
+        nondifferentiable(name, "x1, x2, /", "true or false", arrays=2, symbol=symbol, jumps=jumps)
+        for name, symbol, jumps in (
+            ("equal", "==", "equality"),
+            ("not_equal", "!=", "equality"),
+            ("less", "<", "order"),
+            ("less_equal", "<=", "order"),
+            ("greater", ">", "order"),
+            ("greater_equal", ">=", "order"),
         )
     ),
     *(

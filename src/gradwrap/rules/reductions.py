@@ -215,7 +215,9 @@ RULES = [
     ),
     nondifferentiable("count_nonzero", AXES, "a count", batch="axes"),
     *(
-        nondifferentiable(name, AXES, "a position", numpy=f"{name}{POSITION}", batch="position")
+        nondifferentiable(
+            name, AXES, "a position", numpy=f"{name}{POSITION}", batch="position", jumps="place"
+        )
         for name in ("argmax", "argmin")
     ),
 ]

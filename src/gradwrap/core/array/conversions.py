@@ -148,7 +148,7 @@ class Conversions:
             number = known(self)
             look = looks()
             if look is not None and is_recorded(self):
-                look("trunc", number)
+                look("whole", number)
             return int(number)
         return int(
             self._untracked_data(

@@ -44,9 +44,8 @@ NARROWER = 1e-3
 """The last differences, without a change of sign, are smaller than this part of the first."""
 NEAR = 1e-7
 """Numbers that differ by less than this part of them are nearly equal."""
-EQUALITIES = ("equal", "not_equal")
-WHOLE = ("argmax", "argmin", "ceil", "floor", "trunc", "round", "floor_divide")
-"""Operations of one number, which is made a place or a whole number."""
+STEPPING = ("half", "place", "quotient", "whole")
+"""Where operations jump that make a number a whole one, or a place."""
 SAMPLES = 8
 """So many elements of arrays that are compared are looked at."""
 MOST = 256
@@ -183,7 +182,7 @@ class Searches:
         self._visits: Counter[tuple[CodeType, int]] = Counter()
         self._is_sure = False
 
-    def look(self, name: str, left: Any, right: Any = 0.0) -> None:
+    def look(self, jumps: str, left: Any, right: Any = 0.0) -> None:
         """Note an operation on a tracked value that jumps where a difference of numbers is zero."""
         if type_of(left) not in VALUES or type_of(right) not in VALUES:
             return
@@ -197,11 +196,11 @@ class Searches:
         if is_array and not is_early:
             return
         if is_array:
-            rests, is_tie = _of_arrays(name, left, right, is_loop=self._visits[key] > 2 * STEPS)
+            rests, is_tie = _of_arrays(jumps, left, right, is_loop=self._visits[key] > 2 * STEPS)
         else:
-            rests, is_tie = _of_numbers(name, left, right)
+            rests, is_tie = _of_numbers(jumps, left, right)
         is_sure = is_early and self._alternates(key, rests)
-        is_tie = (is_tie and name not in WHOLE) or (is_early and self._narrows(key))
+        is_tie = (is_tie and jumps not in STEPPING) or (is_early and self._narrows(key))
         if (is_sure or is_tie) and silent_up_to() < newest_level():
             place = Found.at(frame, is_sure)
             self.places.add(str(place))
@@ -229,34 +228,34 @@ class Searches:
         return all(abs(one) < limit for some in last for one in some)
 
 
-def _of_numbers(name: str, left: Any, right: Any) -> tuple[list[float], bool]:
+def _of_numbers(jumps: str, left: Any, right: Any) -> tuple[list[float], bool]:
     """Return the difference that decides what an operation gives, and if it is as good as zero."""
     number, other = float(left), float(right)
-    if name in WHOLE:
-        if name == "floor_divide":
+    if jumps in STEPPING:
+        if jumps == "quotient":
             number = number / other if other else math.nan
         if not math.isfinite(number):
             return [math.nan], False
-        return [number - (math.floor(number) + 0.5 if name == "round" else round(number))], False
+        return [number - (math.floor(number) + 0.5 if jumps == "half" else round(number))], False
     rest = number - other
     is_tolerance = abs(rest) <= NEAR and not (number and other)
     return [rest], is_tolerance or abs(rest) <= NEAR * abs(number)
 
 
-def _of_arrays(name: str, left: Any, right: Any, *, is_loop: bool) -> tuple[list[float], bool]:
+def _of_arrays(jumps: str, left: Any, right: Any, *, is_loop: bool) -> tuple[list[float], bool]:
     """Return some differences of arrays, and if all are zero, or in a long loop one nearly so."""
     if "c" in (np.asarray(left).dtype.kind, np.asarray(right).dtype.kind):
         return [], False
     values: Any = left
     with np.errstate(all="ignore"):
-        match name:
-            case "argmax" | "argmin":
+        match jumps:
+            case "place":
                 rests = np.ptp(values) if values.size else values
-            case "ceil" | "floor" | "trunc":
+            case "whole":
                 rests = values - np.rint(values)
-            case "round":
+            case "half":
                 rests = values - np.floor(values) - 0.5
-            case "floor_divide":
+            case "quotient":
                 values = values / right
                 rests = values - np.rint(values)
             case _:
@@ -264,7 +263,7 @@ def _of_arrays(name: str, left: Any, right: Any, *, is_loop: bool) -> tuple[list
         flat = np.reshape(rests, -1)
         some: list[float] = flat[:: max(1, flat.size // SAMPLES)][:SAMPLES].tolist()
         # code asks for equal elements one by one, and for larger ones at kinks
-        if not (flat.all() if name in EQUALITIES else flat.any()):
+        if not (flat.all() if jumps == "equality" else flat.any()):
             return some, bool(flat.size)
         is_near = is_loop and (rests != 0.0) & (np.abs(rests) <= NEAR * np.abs(values))
     return some, bool(np.any(is_near))

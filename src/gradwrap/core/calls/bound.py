@@ -6,7 +6,6 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.calls.source import compiled
-from gradwrap.core.observing.comparing import LOOKED
 from gradwrap.core.table.kinds import passed
 from gradwrap.core.values.dynamic import type_of
 
@@ -99,7 +98,7 @@ class BoundOp(NodeOp):
         self.plain: bool = self.leaves and not rule.checked
         self.special: bool = rule.checked or (rule.is_joint and rule.outputs > 1)
         self.special |= self.leaves and not rule.parts  # the pass knows indices
-        self.jumps: bool = rule.name in LOOKED
+        self.jumps: str = rule.jumps
         self.split: Callable[..., Any]
         self.forward: Callable[..., Any]
         self.split, self.forward = _argument_handlers(rule)

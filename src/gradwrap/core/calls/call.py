@@ -249,7 +249,7 @@ class Call:
             lines = [f"out = {self.native_call()}"]
         if self.bound.jumps:
             tracked = " or ".join(f"{a}_n is not None" for a in self.rule.arrays)
-            looked = ", ".join([repr(self.rule.name), *data])
+            looked = ", ".join([repr(self.rule.jumps), *data])
             lines += ["look = looks()", f"if look is not None and ({tracked}): look({looked})"]
         return lines
 

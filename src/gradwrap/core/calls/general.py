@@ -263,7 +263,7 @@ def apply(bound: BoundOp, arrays: Sequence[Any], statics: tuple[Any, ...]) -> An
             nodes.append(None)
     _check_one_library(bound, data)
     if bound.jumps and nodes.count(None) < len(nodes) and (look := looks()) is not None:
-        look(rule.name, *data)
+        look(rule.jumps, *data)
     result = bound.variable_class._interpret(bound, level, data, nodes, statics)
     if tables:
         note_tables(result, tables, rule)

@@ -133,7 +133,7 @@ def asked(function: Any, seen_as: Callable[[Any], Any], xp: Any, *args: Any, **k
     look = looks()
     if look is not None and function in EQUALITIES and is_recorded(args) and np.all(found):
         value = next(native(arg) for arg in args if is_recorded(arg))
-        look("equal", value, value)
+        look("equality", value, value)
     return xp._class._plain(found)
 
 
