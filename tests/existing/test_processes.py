@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import ctypes
 import functools
 import importlib
 import multiprocessing
@@ -34,6 +35,20 @@ def written(v: Any) -> Any:
     return np.sum(v**2)
 
 
+def stored(v: Any) -> Any:
+    out = np.zeros(2)
+    for i in range(2):
+        out[i] = v[i] ** 2
+    return out.sum()
+
+
+def swallowed(v: Any) -> Any:
+    try:
+        return ctypes.c_double(v[0]).value ** 2 + np.sum(v)
+    except (TypeError, ValueError):
+        return np.sum(v)
+
+
 def scaled(v: Any) -> Any:
     return scales[-1] * powers(v)
 
@@ -45,6 +60,11 @@ def in_turn(x: Any) -> Any:
 def by_executor(x: Any) -> Any:
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as executor:
         return sum(executor.map(powers, x.reshape(2, 2)))
+
+
+def stored_by_workers(x: Any) -> Any:
+    with Pool(2) as pool:
+        return sum(pool.map(stored, x.reshape(2, 2)))
 
 
 def submitted(x: Any) -> Any:
@@ -82,7 +102,17 @@ def begun_with(x: Any) -> Any:
         return pool.apply(scaled, (x,))
 
 
-CASES = (in_turn, by_executor, submitted, by_pool, by_stars, of_a_context, asked_later, begun_with)
+CASES = (
+    in_turn,
+    by_executor,
+    submitted,
+    stored_by_workers,
+    by_pool,
+    by_stars,
+    of_a_context,
+    asked_later,
+    begun_with,
+)
 
 
 @pytest.mark.parametrize("fun", CASES, ids=lambda fun: fun.__name__)
@@ -102,6 +132,15 @@ def test_a_function_may_write_to_what_it_is_given() -> None:
             return sum(first) + executor.submit(written, x).result() + np.sum(x)
 
     np.testing.assert_allclose(gw.grad(gw.adapting(twice))(X), 24 * X + 1, rtol=1e-14)
+
+
+def test_a_refusal_that_a_worker_catches_is_raised() -> None:
+    def caught(x: Any) -> Any:
+        with Pool(2) as pool, ProcessPoolExecutor(2) as executor:
+            return sum(pool.map(swallowed, [x])) + sum(executor.map(swallowed, [x]))
+
+    with pytest.raises(TrackedValueError, match=r"float\(\)"):
+        gw.grad(gw.adapting(caught))(X)
 
 
 def test_a_process_of_its_own_is_refused() -> None:

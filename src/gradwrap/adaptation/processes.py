@@ -1,8 +1,8 @@
 """Pools of processes in adapted code: the process that has the tape runs their functions.
 
-A tracked value has no meaning in another process. While a function is differentiated, its pools are
-pools of threads, whose functions get copies of their arguments, as processes do; and joblib calls
-its functions in turn.
+A tracked value has no meaning in another process. While a function is differentiated, its pools
+have one thread, whose functions get copies of their arguments, as processes do; and joblib calls
+its functions in turn. So the tape is the same each time.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 import copy
 import functools
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from importlib import import_module
 from multiprocessing.pool import ThreadPool
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded
+from gradwrap.core.observing.callers import noted, noted_elsewhere
 from gradwrap.core.values.dynamic import named_by
 from gradwrap.errors import TrackedValueError
 
@@ -27,17 +29,27 @@ if TYPE_CHECKING:
 
 
 def _apart(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that calls a copy of another with copies of the arguments."""
+    """Return a function that calls a copy of another with copies of the arguments.
+
+    It runs in the context of the thread that has made it, where a function is differentiated.
+    """
+    outside = copy_context()
 
     def call(*args: Any, **options: Any) -> Any:
-        made, given, named = copy.deepcopy((function, args, options))
-        return made(*given, **named)
+        context = outside.copy()
+        before = context.get(noted)
+        try:
+            made, given, named = context.run(copy.deepcopy, (function, args, options))
+            return context.run(made, *given, **named)
+        finally:
+            if context.get(noted) is not before:  # code may have caught that error
+                noted_elsewhere[0] = context.get(noted)
 
     return call
 
 
 class _Threads(ThreadPool):
-    """A pool of threads with the arguments of a pool of processes."""
+    """A pool of one thread with the arguments of a pool of processes."""
 
     def __init__(
         self,
@@ -47,7 +59,7 @@ class _Threads(ThreadPool):
         maxtasksperchild: Any = None,
         context: Any = None,
     ) -> None:
-        super().__init__(processes, initializer, initargs)
+        super().__init__(1, initializer, initargs)
 
     def apply_async(self, func: Any, *args: Any, **options: Any) -> Any:
         return super().apply_async(_apart(func), *args, **options)
@@ -64,7 +76,7 @@ class _Threads(ThreadPool):
 
 
 class _Executor(ThreadPoolExecutor):
-    """An executor of threads with the arguments of one of processes."""
+    """An executor with one thread, and the arguments of one of processes."""
 
     def __init__(
         self,
@@ -74,14 +86,14 @@ class _Executor(ThreadPoolExecutor):
         initargs: Any = (),
         **_: Any,
     ) -> None:
-        super().__init__(max_workers, "", initializer, initargs)
+        super().__init__(1, "", initializer, initargs)
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
         return super().submit(_apart(fn), *args, **kwargs)
 
 
 class _Context:
-    """A context of `multiprocessing` with pools of threads."""
+    """A context of `multiprocessing` whose pools have one thread."""
 
     def __init__(self, context: Any) -> None:
         self._context = context
@@ -117,7 +129,7 @@ def _process(original: Any) -> Any:
                 'its gradient. Fix: gradwrap.adapting(f, compiled="numerical") takes the '
                 "derivative by differences; or call the function in this process. A "
                 "multiprocessing.Pool, and a ProcessPoolExecutor, can stay: their functions run in "
-                "threads while gradwrap differentiates."
+                "this process while gradwrap differentiates."
             )
         return original(group, target, name, args, kwargs or {}, **options)
 

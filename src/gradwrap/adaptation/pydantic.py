@@ -44,8 +44,9 @@ def call(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
 @functools.lru_cache(1024)
 def _keeping_variables(validator: Any) -> Any:
     kind, (schema, config, *_) = validator.__reduce__()
-    # without the validators that the classes of its fields have, which are as they were
-    return kind(_changed(schema), config, False)
+    # later versions would take the validators that the classes of its fields have, as they were
+    is_later = "_use_prebuilt" in (kind.__text_signature__ or "")
+    return kind(_changed(schema), config, *([False] if is_later else []))
 
 
 def _changed(schema: Any) -> Any:

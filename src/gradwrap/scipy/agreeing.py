@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradwrap.core.levels.wrapper import innermost
 from gradwrap.errors import NoRuleError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 NUMBERS = (np.ndarray, np.inexact, float, complex)
 
 
 def check_value(
-    name: str, made: Any, out: Any, *, may_be_nan: bool = False, size_of_all: float = 0.0
+    name: str, made: Any, out: Any, *, may_be_nan: bool = False, results: Iterable[Any] = ()
 ) -> None:
     """Raise an error if a formula's result is another than SciPy's.
 
     Then the derivative would be that of another function. Rounding may be amplified, so the
     results need to agree in a quarter of the digits only. A result near zero may be lost by
-    cancellation, and also one that is small beside the size of all results of the call.
+    cancellation, and also one that is small beside the size of all `results` of the call.
     """
     one, other = innermost(made), innermost(out)
     if not isinstance(one, NUMBERS) or not isinstance(other, NUMBERS):
@@ -34,7 +37,7 @@ def check_value(
         finite = np.isfinite(other)
         if may_be_nan:
             finite &= ~np.isnan(one)
-        scale = np.max(size, where=finite, initial=size_of_all)
+        scale = np.max(size, where=finite, initial=max(map(size_of, results), default=0.0))
         off = np.max(gap, where=finite, initial=0.0)
     if not off <= tolerance * scale + tolerance**4:
         raise NoRuleError(

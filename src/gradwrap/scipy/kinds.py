@@ -40,7 +40,7 @@ from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, TUPLE, rebuilt, t
 from gradwrap.core.values.space import fit_cotangent, fit_tangent
 from gradwrap.errors import GradwrapError, NoRuleError
 from gradwrap.rules.matrices import adjoint, as_read, transpose
-from gradwrap.scipy.agreeing import check_value, size_of
+from gradwrap.scipy.agreeing import check_value
 from gradwrap.scipy.array_api import are_open, array_api_paths
 from gradwrap.scipy.calls import (
     SciPyCall,
@@ -247,8 +247,8 @@ class Formula(Derived):
         """Return a formula's result; raise an error if it is another than SciPy's."""
         if self.may_differ != "anywhere":
             may_be_nan = self.may_differ == "if nan"
-            whole = max((size_of(part) for _, part in float_parts(call.result)), default=0.0)
-            check_value(call.name, made, out, may_be_nan=may_be_nan, size_of_all=whole)
+            results = (part for _, part in float_parts(call.result))
+            check_value(call.name, made, out, may_be_nan=may_be_nan, results=results)
         return made
 
     def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:

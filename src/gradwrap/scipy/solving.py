@@ -20,7 +20,7 @@ from gradwrap.core.observing.callers import current_caller, noted, refused
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt
 from gradwrap.core.values.tree import map_leaves
 from gradwrap.errors import GradwrapError, NoRuleError, RuleResultError, TrackedCodeError
-from gradwrap.scipy.agreeing import check_value, size_of
+from gradwrap.scipy.agreeing import check_value
 from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import Holder, SciPyCall, chosen, form_of, wrappers_in
 from gradwrap.scipy.dispatching import LOW_LEVEL, Composed, parameters_of, scipys
@@ -370,12 +370,11 @@ def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
         return result
     shaped = {}
     values = {path: _at(result, path) for path in parts}
-    whole = max(map(size_of, values.values()), default=0.0)
     for path, part in parts.items():
         value = values[path]
         shape = np.shape(value)
         shaped[path] = part if np.shape(part) == shape else np.reshape(part, shape)
-        check_value(f"scipy.{name}", shaped[path], value, size_of_all=whole)
+        check_value(f"scipy.{name}", shaped[path], value, results=values.values())
     row = _ResultRow(
         name, _Attached(), arrays="parts", groups="parts", original=lambda parts, result: result
     )
