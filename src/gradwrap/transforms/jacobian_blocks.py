@@ -108,7 +108,7 @@ def _rows_of_one(
         known = None if only is None else start.rows_at(only[0], first, last)
         if known is not None:
             return [known]
-        found = start.arrived(first, last, level, keep=last < total, thorough=recording.is_adapted)
+        found = start.arrived(recording, output, first, last, level)
         return [
             None if leaf is None else rows_of(found.get(leaf[0]), original, last - first, level)
             for leaf, original in leaves
@@ -163,12 +163,18 @@ class _DiagonalStart:
         self.rows = rows
 
     def arrived(
-        self, first: int, last: int, level: int, *, keep: bool, thorough: bool
+        self, recording: Recording, output: Any, first: int, last: int, level: int
     ) -> dict[Any, Any]:
         """Return the leaves' cotangents for a stretch of rows, as one batch of this level."""
-        rows = batch_of(self._some_rows(first, last), level)
-        walk = thorough_pass if thorough else backward_pass
-        found = walk([(self.node, rows)], retain_graph=keep)
+        roots = [(self.node, batch_of(self._some_rows(first, last), level))]
+        ones = output._backend.ones_like(output._value)
+        keep = last < size_of(ones.shape)
+        if recording.is_adapted:
+            units = batch_of(_scaled_units(ones, first, last), level)
+            confirms = recording.confirming([output], [units])
+            found = thorough_pass(roots, retain_graph=keep, confirms=confirms)
+        else:
+            found = backward_pass(roots, retain_graph=keep)
         leaf_hooks(found)
         return found
 
@@ -181,14 +187,18 @@ class _DiagonalStart:
         if self.rows is not None:
             is_all = first == 0 and last == self.rows.shape[0]
             return self.rows if is_all else self.rows[first:last, ...]
-        factors = self.factors
-        backend = backend_of(factors)
-        xp = backend.xp
-        size = size_of(factors.shape)
-        meta = backend.meta(factors, 0)
-        unit = xp.eye(last - first, size, k=first, dtype=meta.dtype, device=meta.device)
-        scaled = unit * xp.reshape(factors, (1, size))
-        return xp.reshape(scaled, (last - first, *factors.shape))
+        return _scaled_units(self.factors, first, last)
+
+
+def _scaled_units(factors: Any, first: int, last: int) -> Any:
+    """Return a stretch of the unit vectors of a space, each times its factor."""
+    backend = backend_of(factors)
+    xp = backend.xp
+    size = size_of(factors.shape)
+    meta = backend.meta(factors, 0)
+    unit = xp.eye(last - first, size, k=first, dtype=meta.dtype, device=meta.device)
+    scaled = unit * xp.reshape(factors, (1, size))
+    return xp.reshape(scaled, (last - first, *factors.shape))
 
 
 def _diagonal_start(output: Any) -> _DiagonalStart:

@@ -53,6 +53,8 @@ class Ran:
         """The names of attributes that it asks for by `getattr`."""
         self.opened: dict[int, Any] = {}
         """By identity: the objects whose attributes it gets by `vars`."""
+        self.looks_for_nan: bool = False
+        """Whether a backward pass does other things if NaN arrives, which no operation shows."""
 
 
 code_that_runs: ContextVar[Ran | None] = ContextVar("gradwrap_code_that_runs", default=None)
