@@ -15,7 +15,7 @@ import numpy as np
 
 from gradwrap.core.levels.levels import differentiating
 from gradwrap.core.levels.wrapper import innermost
-from gradwrap.core.library.backend import backend_of
+from gradwrap.core.library.backend import backend_of, is_array
 from gradwrap.core.values.record import Record
 from gradwrap.core.values.tree import flatten, map_leaves, unflatten
 from gradwrap.transforms.arguments import as_original
@@ -119,7 +119,7 @@ class Call(Record):
 
 def _own(leaf: Any) -> Any:
     """Return a copy of an array, which the function may write to."""
-    return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
+    return backend_of(leaf).copy(leaf) if is_array(leaf) else leaf
 
 
 def _are_close(one: Any, other: Any) -> bool:
