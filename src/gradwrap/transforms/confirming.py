@@ -55,9 +55,7 @@ class Call(Record):
         """Tell if differences of values confirm gradients along the elements that were NaN."""
         leaves = flatten(self.out)[0]
         asked = [n for one in outputs for n, leaf in enumerate(leaves) if leaf is one]
-        points = {leaf: np.asarray(self._original(leaf)) for leaf in nans}
-        if len(asked) != len(outputs) or any(x.dtype.char != "d" for x in points.values()):
-            return False
+        points: dict[Any, Any] = {}
 
         def values(moved: dict[Any, Any]) -> list[Any]:
             outs = flatten(self._again(moved))[0]
@@ -84,6 +82,9 @@ class Call(Record):
             return bool(np.all((is_near | comes_near) & ~is_cusp))
 
         try:
+            points |= {leaf: np.asarray(self._original(leaf)) for leaf in nans}
+            if len(asked) != len(outputs) or any(x.dtype.char != "d" for x in points.values()):
+                return False
             with differentiating(False), np.errstate(all="ignore"):
                 here = values({})
                 recorded = [innermost(one) for one in outputs]
