@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -237,6 +237,18 @@ def test_a_zero_that_meets_an_infinite_derivative(name: str, tmp_path: Path) -> 
     rows = gw.jacrev(lambda x: np.stack([function(x) * 2.0, x[1]]))(X)
     assert close(rows, [2.0 * expected, [0.0, 1.0, 0.0, 0.0]])
     assert close(gw.vjp(function, X)[1](-3.0)[0], -3.0 * expected)
+    columns = [gw.jvp(function, (X,), (one,))[1] for one in np.eye(4)]
+    assert close(columns, expected)
+
+    def several(x: Any) -> Any:
+        return function(x), [x[:2], function(x) * np.ones(5)]
+
+    by_columns = gw.jacfwd(several)(X)
+    assert close(by_columns[1][1], np.tile(expected, (5, 1)))
+    assert close(by_columns[0], expected)
+    assert close(by_columns[1][0], np.eye(4)[:2])
+    repeated = gw.jacobian(lambda x: function(x) * np.ones(5))
+    assert close(repeated(X), np.tile(expected, (5, 1)))
     before = X.copy()
     in_two = gw.grad(lambda a, named: function(np.concatenate([a, named["b"]])), argnums=(0, 1))
     first, second = in_two(X[:2], {"b": X[2:]})
@@ -268,8 +280,24 @@ def test_a_program_that_was_made_where_there_was_no_nan(name: str, tmp_path: Pat
 def test_a_program_that_was_made_at_a_limit(tmp_path: Path) -> None:
     function = gw.adapting(written(tmp_path, LIMITS).with_weights)
     compiled = gw.compile(gw.grad(function))
+    forward = gw.compile(lambda x: gw.jvp(function, (x,), (np.ones(4),))[1])
     for x in (X, X + np.array([0.3, 0.0, 0.1, 0.2]), X):
         assert np.allclose(compiled(x), gw.grad(function)(x))
+        assert np.allclose(forward(x), compiled(x).sum())
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+@pytest.mark.parametrize("name", [*names(OF_ROOTS)])
+def test_forward_mode_asks_reverse_mode(name: str, tmp_path: Path) -> None:
+    function = gw.adapting(getattr(written(tmp_path, OF_ROOTS), name))
+    assert np.allclose([gw.jvp(function, (X,), (one,))[1] for one in np.eye(4)], ROOTS)
+    found, tangent, more = gw.jvp(
+        lambda x, n: ({"a": [function(x), x]}, n), (X, 3), (np.ones(4), None), has_aux=True
+    )
+    assert np.allclose(tangent["a"][0], ROOTS.sum())
+    assert np.allclose(tangent["a"][1], 1.0)
+    assert more == 3
+    assert np.allclose(found["a"][0], function(X))
 
 
 def test_a_gradient_without_nan_is_computed_once(tmp_path: Path) -> None:

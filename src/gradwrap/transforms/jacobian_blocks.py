@@ -9,6 +9,7 @@ from gradwrap.core.graph.node import Node
 from gradwrap.core.graph.special_nodes import unguarded
 from gradwrap.core.graph.thorough import thorough_pass
 from gradwrap.core.levels.levels import inspecting, new_level, next_sequence_number
+from gradwrap.core.levels.wrapper import innermost
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.hooks import leaf_hooks
 from gradwrap.core.values.comparing import zeros_like
@@ -171,6 +172,8 @@ class _DiagonalStart:
         keep = last < size_of(ones.shape)
         if recording.is_adapted:
             units = batch_of(_scaled_units(ones, first, last), level)
+            if not backend_of(ones).is_seen_finite(self.factors):  # the pass has to see infinities
+                roots = [(output._node, units)]
             confirms = recording.confirming([output], [units])
             found = thorough_pass(roots, retain_graph=keep, confirms=confirms)
         else:
@@ -393,9 +396,17 @@ def by_columns(
     for out in outputs:
         check_output(recording.name, out, holomorphic)
     space = FlatAxis([original for _, original in leaves_of(recording)])
-    linear = recording.linear_map(outputs).transposed()
+    linear = recording.linear_map(outputs).transposed(keep=recording.is_adapted)
     datas = [out._value if recording.is_tracked(out) else out for out in outputs]
-    return _blocks_of(space, chunk_size, lambda basis: (datas, linear.pull(basis)))
+    blocks = _blocks_of(space, chunk_size, lambda basis: (datas, linear.pull(basis)))
+    if recording.is_adapted and _hold_nan(blocks):  # a pass by rows can do more about it
+        return by_rows(recording, outputs, holomorphic, chunk_size)
+    return blocks
+
+
+def _hold_nan(blocks: Sequence[Sequence[Any]]) -> bool:
+    arrays = (innermost(one) for some in blocks for one in some if one is not None)
+    return any(backend_of(one).is_seen_nan(one) for one in arrays)
 
 
 def by_fewer(

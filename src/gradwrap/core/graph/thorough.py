@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.backward import walk
 from gradwrap.core.graph.paths import release
-from gradwrap.core.graph.untaken import Bounded, Everywhere, largest
-from gradwrap.core.levels.modes import code_that_runs, is_traced
+from gradwrap.core.graph.untaken import Bounded, Everywhere, large
+from gradwrap.core.levels.modes import is_traced, note_nan
 from gradwrap.core.levels.wrapper import innermost
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.library.scatter import PARTS
@@ -37,9 +37,7 @@ def thorough_pass(
     `confirms` says that this is right. The graph is kept until then. The warnings are those of the
     first time.
     """
-    ran = code_that_runs.get()
-    if ran is not None:
-        ran.looks_for_nan = True
+    note_nan()
     warnings: list[Callable[[], None]] = []
     token = held.set(warnings)
     listening = PLACE.listening
@@ -98,7 +96,7 @@ def _filled(
 
 def _is_large(xp: Any, array: Any) -> bool:
     """Tell if a bounded derivative has arrived that stands for an infinite one."""
-    far: Any = innermost(xp.abs(array) > math.sqrt(largest(xp, array)))
+    far: Any = innermost(xp.abs(array) > math.sqrt(large(xp, array)))
     return bool(far.any())
 
 

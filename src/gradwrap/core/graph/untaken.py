@@ -132,13 +132,16 @@ class Bounded(Everywhere):
             return made
         if _is_elementwise(node) and made.shape == g.shape:
             made = xp.where(g == 0.0, 0.0, made)
-        most = largest(xp, made)
-        return xp.clip(made, -most, most)
+        return xp.where(xp.isinf(made), xp.sign(made) * large(xp, made), made)
 
 
-def largest(xp: Any, array: Any) -> float:
-    """Return the number that stands for infinity in a pass with bounded derivatives."""
-    return math.sqrt(float(xp.finfo(array.dtype).max))
+def large(xp: Any, array: Any) -> float:
+    """Return the number that stands for infinity in a pass with bounded derivatives.
+
+    It may grow a good deal before it is infinite: two of them may cancel later.
+    """
+    most = float(xp.finfo(array.dtype).max)
+    return math.sqrt(math.sqrt(most))
 
 
 def _is_elementwise(node: Node) -> bool:

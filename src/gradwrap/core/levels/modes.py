@@ -59,6 +59,15 @@ class Ran:
 
 code_that_runs: ContextVar[Ran | None] = ContextVar("gradwrap_code_that_runs", default=None)
 """What adapted code does while a function is traced."""
+
+
+def note_nan() -> None:
+    """Note that adapted code is differentiated, where NaN leads to other passes."""
+    ran = code_that_runs.get()
+    if ran is not None and ran.code:
+        ran.looks_for_nan = True
+
+
 note_code: list[Callable[[Ran], AbstractContextManager[None]]] = []
 """What notes the code of modules that are adapted before a trace: `adaptation` enters it."""
 
