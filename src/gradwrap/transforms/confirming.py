@@ -1,4 +1,4 @@
-"""Gradients that a pass with bounded derivatives has guessed, and whether the values have them.
+"""Gradients that a pass without infinite derivatives has guessed, and whether values confirm them.
 
 Where a derivative is infinite, and zero times that arrives behind it, the product is a limit that
 only the values of the function know: zero in `sqrt(w) * y` where the weight w is zero and stays so,

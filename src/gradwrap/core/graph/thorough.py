@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.backward import walk
 from gradwrap.core.graph.paths import release
-from gradwrap.core.graph.untaken import Bounded, Everywhere, large
+from gradwrap.core.graph.untaken import Dropping, Everywhere
 from gradwrap.core.levels.modes import is_traced, note_nan
 from gradwrap.core.levels.wrapper import innermost
 from gradwrap.core.library.backend import backend_of
@@ -33,7 +32,7 @@ def thorough_pass(
 ) -> dict[Node | Leaf, Any]:
     """Pull the roots' cotangents back; if NaN arrives, once more, and remember every selection.
 
-    If NaN arrives again, it is replaced by what a pass with bounded derivatives gives, where
+    If NaN arrives again, it is replaced by what a pass without infinite derivatives gives, where
     `confirms` says that this is right. The graph is kept until then. The warnings are those of the
     first time.
     """
@@ -56,7 +55,7 @@ def thorough_pass(
             arrived = walk(roots, keep, create_graph, targets, False, None, Everywhere())
             if confirms is not None and _has_nan(arrived):
                 arrived = _filled(
-                    arrived, walk(roots, True, False, None, False, None, Bounded()), confirms
+                    arrived, walk(roots, True, False, None, False, None, Dropping()), confirms
                 )
             if keep and not retain_graph:
                 release(node for node, _ in roots)
@@ -75,29 +74,23 @@ Nans = dict["Node | Leaf", tuple[Any, Any]]
 
 def _filled(
     arrived: dict[Node | Leaf, Any],
-    bounded: dict[Node | Leaf, Any],
+    others: dict[Node | Leaf, Any],
     confirms: Callable[[Nans], bool],
 ) -> dict[Node | Leaf, Any]:
-    """Return cotangents with those of a bounded pass in place of NaN, if that is confirmed."""
+    """Return cotangents with those of another pass in place of NaN, if that is confirmed."""
     filled, nans = {**arrived}, dict[Any, tuple[Any, Any]]()
     for leaf, g in arrived.items():
         if type(g) in PARTS or not _has_nan({leaf: g}):
             continue
-        xp, other = backend_of(g).xp, bounded.get(leaf)
+        xp, other = backend_of(g).xp, others.get(leaf)
         if other is None or type(other) in PARTS or backend_of(g).dtype_kind(g.dtype)[1]:
             return arrived
         where = xp.isnan(g)
         filled[leaf] = xp.where(where, other, g)
-        if backend_of(g).is_seen_nan(innermost(filled[leaf])) or _is_large(xp, other):
+        if backend_of(g).is_seen_nan(innermost(filled[leaf])):
             return arrived
         nans[leaf] = filled[leaf], where
     return filled if confirms(nans) else arrived
-
-
-def _is_large(xp: Any, array: Any) -> bool:
-    """Tell if a bounded derivative has arrived that stands for an infinite one."""
-    far: Any = innermost(xp.abs(array) > math.sqrt(large(xp, array)))
-    return bool(far.any())
 
 
 def _has_nan(arrived: dict[Node | Leaf, Any]) -> bool:

@@ -12,8 +12,8 @@ the results of other operations (`maximum(x @ w, 0)`), pays nothing.
 
 Where the gradient of adapted code holds NaN, the pass is walked again, and every selection is
 remembered: by any index, and by any linear operation, of the value of a write, too. If that is not
-enough, it is walked with large numbers in place of infinities, as in the limit of a function whose
-steep part has no weight. What that gives is a guess, which differences of values have to confirm.
+enough, it is walked without what comes through infinite derivatives, as in the limit of a function
+whose steep part has no weight. What that gives is a guess, which values have to confirm.
 """
 
 from __future__ import annotations
@@ -118,8 +118,8 @@ class Everywhere(dict[int, tuple[Any, Taken]]):
         return made
 
 
-class Bounded(Everywhere):
-    """A pass in which infinite derivatives are large numbers, and zero cotangents stay zero."""
+class Dropping(Everywhere):
+    """A pass that leaves out what comes through an infinite derivative."""
 
     def cotangent(self, node: Node, xp: Any, g: Any, made: Any) -> Any:
         """Return the cotangent that the pass uses, for the one that a formula has made."""
@@ -132,16 +132,7 @@ class Bounded(Everywhere):
             return made
         if _is_elementwise(node) and made.shape == g.shape:
             made = xp.where(g == 0.0, 0.0, made)
-        return xp.where(xp.isinf(made), xp.sign(made) * large(xp, made), made)
-
-
-def large(xp: Any, array: Any) -> float:
-    """Return the number that stands for infinity in a pass with bounded derivatives.
-
-    It may grow a good deal before it is infinite: two of them may cancel later.
-    """
-    most = float(xp.finfo(array.dtype).max)
-    return math.sqrt(math.sqrt(most))
+        return xp.where(xp.isinf(made), 0.0, made)
 
 
 def _is_elementwise(node: Node) -> bool:
