@@ -35,9 +35,9 @@ CLOSER = 0.5
 """The error of a difference is smaller than this part of that of a step ten times as long, where
 the second derivative is infinite, and differences come to their limit slowly."""
 STEEPER = 1.5
-"""The difference to one side is larger than so many times that of a step a hundred times as long,
-where the derivative is infinite, with another sign at the other side."""
-DIRECTIONS = 8
+"""The difference to one side is larger than so many times that of a step ten times as long, where
+the derivative is infinite, with another sign at the other side."""
+DIRECTIONS = 4
 """The most directions that are tried."""
 
 
@@ -66,6 +66,7 @@ class Call(Record):
             errors: list[Any] = []
             sides: list[Any] = []
             is_near: Any = False
+            is_cusp: Any = False
             for step in STEPS:
                 ahead, back = (
                     values({leaf: points[leaf] + sign * step * s for leaf, s in slopes.items()})
@@ -76,9 +77,11 @@ class Call(Record):
                 allowed = TOLERANCE * np.maximum(np.abs(wanted), np.abs(found)) + noise / step
                 errors.append(np.abs(wanted - found))
                 is_near = is_near | (errors[-1] <= allowed)
+                is_cusp = np.abs(sides[-1]) > STEEPER * np.abs(sides[0]) + noise / step
+                if len(errors) > 1 and np.all(is_near & ~is_cusp):
+                    return True
             long, middle, short = errors
             comes_near = (short <= CLOSER * middle) & (middle <= CLOSER * long)
-            is_cusp = np.abs(sides[-1]) > STEEPER * np.abs(sides[0]) + noise / STEPS[-1]
             return bool(np.all((is_near | comes_near) & ~is_cusp))
 
         try:
