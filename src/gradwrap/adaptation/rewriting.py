@@ -29,7 +29,7 @@ from gradwrap.adaptation.builtin_names import CLASSES, is_instance, real, standi
 from gradwrap.adaptation.compiled_calls import NAMES as COMPILED
 from gradwrap.adaptation.compiled_calls import OPERATE, CompiledCalls, joined
 from gradwrap.adaptation.plain_values import of_objects
-from gradwrap.adaptation.stand_ins import original_of
+from gradwrap.adaptation.stand_ins import original_of, own_namespace
 from gradwrap.adaptation.steps import LOAD_GLOBAL, kinds_of, steps_of
 from gradwrap.adaptation.storing import NAMES as STORING
 from gradwrap.adaptation.storing import SYMBOLS, WRITERS, Stores
@@ -55,8 +55,8 @@ NUMPYS: Any = (np.ndarray, np.generic)
 MATCH_CLASS = opmap["MATCH_CLASS"]
 METHODS = frozenset(
     {
-        *("__array__", "__getattribute__", "__new__", "astype", "copy", "dot", "ndarray"),
-        *("recarray", "type"),
+        *("__array__", "__array_namespace__", "__getattribute__", "__new__", "astype", "copy"),
+        *("dot", "ndarray", "recarray", "type"),
         *validators.METHODS,
     }
 )
@@ -64,6 +64,8 @@ METHODS = frozenset(
 
 def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
     """Call `owner.name(*args)`; a plain array acts as a variable would."""
+    if name == "__array_namespace__" and not args:
+        return own_namespace(owner, **options)
     if type_of(owner) is np.ndarray:
         if name == "dot":
             return np.dot(owner, *args, **options)
