@@ -307,7 +307,8 @@ CLOSURES = """
     def multiples(x):
         made = LinearOperator((3, 3), plain)
         both = x[0] * made + (made * x[1]) * 3.0 - made
-        return np.sum(both.matvec(B) ** 2) + np.sum(both @ (B * x[1])) + np.sum((-made).dot(B * x[0]))
+        negative = (-made).dot(B * x[0])
+        return np.sum(both.matvec(B) ** 2) + np.sum(both @ (B * x[1])) + np.sum(negative)
 
     def of_plain_products(x):
         given = np.array([x[0], x[1], 1.0])

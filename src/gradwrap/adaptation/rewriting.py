@@ -53,10 +53,12 @@ CALLS: Rewritten = 2
 ours: Any = drop_in
 NUMPYS: Any = (np.ndarray, np.generic)
 MATCH_CLASS = opmap["MATCH_CLASS"]
+NAMESPACE = "__array_namespace__"
 METHODS = frozenset(
     {
-        *("__array__", "__array_namespace__", "__getattribute__", "__new__", "astype", "copy"),
-        *("dot", "ndarray", "recarray", "type"),
+        NAMESPACE,
+        *("__array__", "__getattribute__", "__new__", "astype", "copy", "dot", "ndarray"),
+        *("recarray", "type"),
         *validators.METHODS,
     }
 )
@@ -64,8 +66,6 @@ METHODS = frozenset(
 
 def call_method(owner: Any, name: str, /, *args: Any, **options: Any) -> Any:
     """Call `owner.name(*args)`; a plain array acts as a variable would."""
-    if name == "__array_namespace__" and not args:
-        return own_namespace(owner, **options)
     if type_of(owner) is np.ndarray:
         if name == "dot":
             return np.dot(owner, *args, **options)
@@ -160,6 +160,7 @@ NAMES: dict[str, Any] = {
     "__gradwrap_join__": joined,
     "__gradwrap_same__": are_same,
     "__gradwrap_matching__": matching,
+    "__gradwrap_namespace__": own_namespace,
     "__gradwrap_truth__": truth,
     "__gradwrap_validate__": validators.call,
 }
@@ -182,6 +183,9 @@ class _Calls(ast.NodeTransformer):
         if isinstance(function, ast.Attribute) and _names_ndarray(function.value):
             leading = [function.value, ast.Constant(function.attr)]
             return _call("__gradwrap_unbound__", [*leading, *node.args], node.keywords, node)
+        if isinstance(function, ast.Attribute) and function.attr == NAMESPACE:
+            given = [function.value, *node.args]
+            return _call("__gradwrap_namespace__", given, node.keywords, node)
         if isinstance(function, ast.Attribute) and function.attr in METHODS:
             leading = [function.value, ast.Constant(function.attr)]
             is_validators = function.attr in validators.METHODS

@@ -1,4 +1,4 @@
-"""Linear operators of tracked matrices and closures, and operators in the results of solvers."""
+"""Linear operators of tracked matrices, and operators in the results of solvers."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.errors import NoRuleError
-from gradwrap.scipy.solving import plain
 
 
-class _MatrixOperator(LinearOperator):  # type: ignore[misc]  # untyped
+class MatrixOperator(LinearOperator):  # type: ignore[misc]  # untyped
     """The operator of a tracked matrix, dense or sparse, whose products are the matrix's."""
 
     def __init__(self, A: Any) -> None:
@@ -51,57 +48,23 @@ class _MatrixOperator(LinearOperator):  # type: ignore[misc]  # untyped
         return self.rmatmat(X)
 
     def _adjoint(self) -> Any:
-        return _MatrixOperator(np.conj(self.matrix.T))
+        return MatrixOperator(np.conj(self.matrix.T))
 
     def _transpose(self) -> Any:
-        return _MatrixOperator(self.matrix.T)
+        return MatrixOperator(self.matrix.T)
 
 
 def operator_of(A: Any) -> Any:
     """Return the operator of a tracked matrix, dense or sparse, as `aslinearoperator` does."""
-    return _MatrixOperator(A)
+    return MatrixOperator(A)
 
 
 def matrix_of(value: Any) -> Any:
     """Return the tracked matrix of an operator, and other values unchanged."""
-    return value.matrix if isinstance(value, _MatrixOperator) else value
+    return value.matrix if isinstance(value, MatrixOperator) else value
 
 
-def columns_of(operator: Any) -> Any:
-    """Return the dense matrix of an operator, from its products with vectors."""
-    vectors = np.eye(operator.shape[1], dtype=operator.dtype)
-    return np.stack([operator.matvec(vector) for vector in vectors], axis=1)
-
-
-class _PlainProducts(LinearOperator):  # type: ignore[misc]  # untyped
-    """An operator for SciPy's solvers: the values of another's products, which are tracked."""
-
-    def __init__(self, operator: Any) -> None:
-        super().__init__(operator.dtype, operator.shape)
-        self._operator = operator
-
-    def _matvec(self, x: Any) -> Any:
-        return plain(self._operator.matvec(x))
-
-    def _rmatvec(self, x: Any) -> Any:
-        return plain(self._operator.rmatvec(x))
-
-
-def has_tracked_products(value: Any) -> bool:
-    """Tell if a value is an operator whose products depend on tracked values, as by a closure."""
-    if not (is_differentiating() and isinstance(value, LinearOperator)):
-        return False
-    if isinstance(value, (_MatrixOperator, _PlainProducts, _RefusedOperator)):
-        return False
-    return isinstance(value.matvec(np.zeros(value.shape[1], value.dtype)), AnyWrapper)
-
-
-def with_plain_products(value: Any) -> Any:
-    """Return an operator of the values of tracked products, and other values unchanged."""
-    return _PlainProducts(value) if has_tracked_products(value) else value
-
-
-class _RefusedOperator(LinearOperator):  # type: ignore[misc]  # untyped
+class RefusedOperator(LinearOperator):  # type: ignore[misc]  # untyped
     """An operator in a tracked result; it has no derivative, and its use raises an error."""
 
     def __init__(self, operator: Any, what: str) -> None:
@@ -137,4 +100,4 @@ class _RefusedOperator(LinearOperator):  # type: ignore[misc]  # untyped
 
 def refused_operator(operator: Any, what: str) -> Any:
     """Return an operator that has no derivative, and whose use raises an error that names it."""
-    return _RefusedOperator(operator, what)
+    return RefusedOperator(operator, what)

@@ -39,13 +39,7 @@ from gradwrap.scipy.numbered_matrices import (
     positions_of,
     with_data,
 )
-from gradwrap.scipy.operators import (
-    columns_of,
-    has_tracked_products,
-    matrix_of,
-    operator_of,
-    with_plain_products,
-)
+from gradwrap.scipy.operators import matrix_of, operator_of
 from gradwrap.scipy.products import parts_of
 from gradwrap.scipy.rules import graphs
 from gradwrap.scipy.rules.matrices import like_columns
@@ -61,6 +55,7 @@ from gradwrap.scipy.tracked_matrix import (
     tracked,
     values_of,
 )
+from gradwrap.scipy.tracked_products import columns_of, has_tracked_products, with_plain_products
 from gradwrap.transforms.implicit import custom_linear_solve
 
 if TYPE_CHECKING:
@@ -580,7 +575,10 @@ def _solver(name: str) -> Any:
         given = map(with_plain_products, args)
         named = {word: with_plain_products(value) for word, value in options.items()}
         result = scipys(f"sparse.linalg.{name}")(
-            _plain_matrix(with_plain_products(A)), plain(as_array(b)), *plain([*given]), **plain(named)
+            _plain_matrix(with_plain_products(A)),
+            plain(as_array(b)),
+            *plain([*given]),
+            **plain(named),
         )
         x = _solve_with(A, b)
         is_pair = isinstance(result, tuple)
