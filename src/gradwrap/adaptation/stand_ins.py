@@ -35,6 +35,7 @@ from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of
 from gradwrap.adaptation.readers import READERS, readers_of, readers_of_numpy
 from gradwrap.adaptation.scipy_helpers import helper
 from gradwrap.adaptation.shadows import shadow, shadowing
+from gradwrap.adaptation.standard_functions import functions_in_python
 from gradwrap.adaptation.statistics_names import Normal, statistics_functions
 from gradwrap.adaptation.structured import records
 from gradwrap.core.array.wrapping import wrap_namespace
@@ -642,6 +643,7 @@ _FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
     **dict.fromkeys(numba.MODULES, numba.functions),
     **processes.FUNCTIONS,
     "array_api_compat": _questions,
+    "colorsys": lambda module: functions_in_python(module, _in_numpy),
     "dask.array": dask.functions,
     "functools": _generic_functions,
     "numexpr": numexpr.functions,
