@@ -33,7 +33,7 @@ from gradwrap.adaptation.matrices import matrices
 from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule
 from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of, lent, unheld
 from gradwrap.adaptation.readers import READERS, readers_of, readers_of_numpy
-from gradwrap.adaptation.scipy_helpers import helper
+from gradwrap.adaptation.scipy_helpers import helper, in_copy
 from gradwrap.adaptation.shadows import shadow, shadowing
 from gradwrap.adaptation.statistics_names import Normal, statistics_functions
 from gradwrap.adaptation.structured import records
@@ -299,6 +299,8 @@ def _scipy_dispatcher() -> Callable[[Any], Any] | None:
         module: Any = importlib.import_module("gradwrap.scipy")
     except ImportError:  # without SciPy
         return None
+    kinds: Any = importlib.import_module("gradwrap.scipy.kinds")
+    kinds.in_source.append(in_copy(stand_in_of))
     found: Callable[[Any], Any] = module.stand_in
     return found
 
