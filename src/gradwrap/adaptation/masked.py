@@ -149,6 +149,7 @@ class _Copies:
             return found
 
         kind.__array_ufunc__, kind.__array_function__ = __array_ufunc__, __array_function__
+        kind.__deepcopy__ = lambda array, memo: array.copy()
 
     def _construct(self, *args: Any, **options: Any) -> Any:
         """Make a masked array of a variable."""

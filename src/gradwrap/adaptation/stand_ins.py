@@ -23,7 +23,7 @@ import array_api_compat
 import numpy as _np  # noqa: ICN001  `numpy` is the module that stands in for it
 
 from gradwrap import random
-from gradwrap.adaptation import dask, numba, numexpr, processes, subclasses
+from gradwrap.adaptation import dask, numba, numexpr, processes, random_names, subclasses
 from gradwrap.adaptation.beside import source_of
 from gradwrap.adaptation.bottleneck import FUNCTIONS
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
@@ -602,6 +602,11 @@ def _normal(distribution: NormalDist) -> Any:
     return _enter(distribution, Normal(distribution.mean, distribution.stdev))
 
 
+def _of_random(generator: Any) -> Any:
+    stand_in_of(sys.modules["random"])
+    return _enter(generator, random_names.shared(generator))
+
+
 _FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
     **dict.fromkeys(READERS, readers_of),
     **dict.fromkeys(numba.MODULES, numba.functions),
@@ -610,6 +615,7 @@ _FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
     "functools": _generic_functions,
     "numexpr": numexpr.functions,
     "numpy.testing": _checks,
+    "random": random_names.random_functions(stand_in_of),
     "statistics": statistics_functions,
 }
 """What yields the functions of a module that have stand-ins, where the module is used."""
@@ -622,6 +628,7 @@ _BY_TYPE: dict[type[Any], Callable[[Any], Any]] = {
     MethodType: _method,
     _np.random.Generator: _generator,
     NormalDist: _normal,
+    random_names.RANDOM: _of_random,
     type_of(functools.cache(len)): _uncached,
 }
 _BY_NAME: dict[str, Callable[[Any], Any]] = {
