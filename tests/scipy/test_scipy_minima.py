@@ -431,9 +431,12 @@ def test_slopes_of_a_fit_that_are_not_read_cost_nothing() -> None:
 
     def size(x: Any, *, reads: bool) -> Any:
         residuals, slopes = fitted(x)
-        found = new.least_squares(
-            lambda p: calls.append(0) or residuals(p), [1.0, 1.0], jac=slopes, **EXACTLY
-        )
+
+        def counted(p: Any) -> Any:
+            calls.append(0)
+            return residuals(p)
+
+        found = new.least_squares(counted, [1.0, 1.0], jac=slopes, **EXACTLY)
         return found.x[0] + (found.jac[0, 0] if reads else 0.0)
 
     counts: list[int] = []
