@@ -6,6 +6,7 @@ import functools
 import importlib
 import math
 import sys
+from collections import UserList, deque
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -1210,3 +1211,32 @@ def test_a_lazy_module_of_numpy_has_the_name_of_a_package() -> None:
 def test_the_exponential_of_a_dense_array_is_dense() -> None:
     linalg: Any = importlib.import_module("scipy.sparse.linalg")
     check(lambda x: linalg.expm(np.outer(x, x))[0, 1])
+
+
+QUEUES = {
+    "array": lambda d: np.array(d)[0] ** 2,
+    "asarray": lambda d: np.asarray(d).sum() ** 2,
+    "mean": lambda d: np.mean(d) * np.std(d) + np.max(d),
+    "dot": lambda d: np.dot(d, np.arange(2.0)) + np.percentile(d, 30),
+    "nested": lambda d: np.array([d, [1.0, 2.0]]).prod(),
+    "of values alone": lambda d: np.sum(np.array(type(d)([1.0, 2.0]))) * d[0],
+}
+
+
+@pytest.mark.parametrize("name", QUEUES)
+@pytest.mark.parametrize("kind", [deque, UserList])
+def test_queues_of_tracked_values_are_lists_to_numpy(name: str, kind: Any) -> None:
+    def pushed(x: Any) -> Any:
+        queue = kind()
+        for one in x:
+            queue.append(one * 2.0)
+        return QUEUES[name](queue)
+
+    check(pushed)
+
+
+def test_a_list_of_tracked_values_is_no_scalar() -> None:
+    def asked(x: Any) -> Any:
+        return x[0] * (np.isscalar([x[0]]) + 2 * np.isscalar(x[1]) + 4 * np.isscalar({"a": x})) ** 2
+
+    check(asked)

@@ -32,7 +32,7 @@ from gradwrap.core.calls.general import converted
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, data_of
 from gradwrap.core.observing.callers import noted
-from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
+from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, TUPLE, type_of
 from gradwrap.errors import BatchedValueError, TrackedValueError
 
 if TYPE_CHECKING:
@@ -285,6 +285,8 @@ class _OfFunction:
 
 
 def _is_scalar(element: Any) -> bool:
+    if isinstance(element, (*SEQUENCE, DICT)):
+        return False
     return issubclass(kind_of(element), (np.generic, float))
 
 
