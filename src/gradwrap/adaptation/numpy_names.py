@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import operator
+import sys
+from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -108,6 +110,7 @@ def _making(original: Any, tracked: Callable[..., Any]) -> Callable[..., Any]:
 
     @standing_in(original, f"numpy.{original.__name__}")
     def stand_in(*args: Any, **options: Any) -> Any:
+        args, options = _with_dtypes(args, options)
         if not is_differentiating():
             try:
                 return original(*args, **options)
@@ -282,6 +285,19 @@ class _OfFunction:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._plain, name)
+
+
+def _with_dtypes(args: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return the arguments of a call with dtypes in place of Numba's types."""
+    if "numba" not in sys.modules:
+        return args, options
+    return tuple(map(_dtype_of, args)), {name: _dtype_of(one) for name, one in options.items()}
+
+
+def _dtype_of(value: Any) -> Any:
+    if not type_of(value).__module__.startswith("numba.core.types"):
+        return value
+    return import_module("numba.np.numpy_support").as_dtype(value)
 
 
 def _is_scalar(element: Any) -> bool:
