@@ -357,7 +357,8 @@ def misdescribed(value: Value, found: Any) -> str:
     if value.order == "?" or (value.order == "S" and order in IN_ORDER):
         order = value.order
     shape, dtype = found.shape, found.dtype
-    if (shape, dtype, is_ndarray, order) == (value.shape, value.dtype, value.is_ndarray, value.order):
+    told = value.shape, value.dtype, value.is_ndarray, value.order
+    if (shape, dtype, is_ndarray, order) == told:
         return ""
     described = Value(shape, dtype, is_ndarray, is_number=value.is_number, order=order)
     return f"{described} in place of {value}"
