@@ -117,7 +117,8 @@ def imported(path: Path) -> tuple[set[str], set[str]]:
 
 
 def needs(path: Path) -> set[str]:
-    return set().union(*imported(path))
+    found, named = imported(path)
+    return found | named
 
 
 def upwards(layers: tuple[set[str], ...], folder: str = "") -> set[str]:
