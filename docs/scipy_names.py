@@ -146,7 +146,9 @@ NAMES: dict[str, dict[str, str]] = {
         "modules": (
             "cobyla lbfgsb linesearch minpack minpack2 moduleTNC nonlin optimize slsqp tnc zeros"
         ),
-        "no rule: tried by its array-API path, then by its own source": "linprog_verbose_callback show_options",
+        "no rule: tried by its array-API path, then by its own source": (
+            "linprog_verbose_callback show_options"
+        ),
     },
     "spatial": {
         "errors and warnings": "QhullError",
