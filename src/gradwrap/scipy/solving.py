@@ -425,7 +425,7 @@ def _reading(name: str, result: Any, parts: Mapping[str, Later]) -> Any:
         "get": lambda made, key, default=None: part(made, key) if key in made else default,
         "items": items,
         "values": lambda made: [value for _, value in items(made)],
-        "__iter__": dict.__iter__,  # so that `dict(made)` reads its items
+        "__iter__": lambda made: iter(dict.keys(made)),  # so that `dict(made)` reads its items
         "__module__": base.__module__,
     }
     return type(base.__name__, (base,), body)(result)
