@@ -162,7 +162,8 @@ def test_triangulations_and_cells_of_tracked_points(size: int) -> None:
 
     points = CLOUD[:, :size]
     gw.testing.check_grads(measured, (points,), order=2)
-    found = spatial.Voronoi(gw.wrap(points, requires_grad=True)).vertices.detach()
+    cells: Any = spatial.Voronoi(gw.wrap(points, requires_grad=True))
+    found = cells.vertices.detach()
     np.testing.assert_array_equal(found, scipy.spatial.Voronoi(points).vertices)
     assert isinstance(spatial.Delaunay(points), scipy.spatial.Delaunay)
 
