@@ -1,6 +1,7 @@
 """What pytest does not collect, how it collects the rest, and its sample."""
 
 import gc
+import itertools
 import os
 import sys
 from collections.abc import Generator, Iterable
@@ -148,9 +149,25 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let the collector leave the tests alone from here on."""
+    """Let the collector leave the tests alone from here on, and run it rarely.
+
+    Traces and programs are many small objects, hardly any of them in cycles.
+    """
     gc.freeze()
+    gc.set_threshold(50_000)
     gc.enable()
+
+
+TESTS = itertools.count(1)
+MANY = 200
+"""After so many tests the collector is told to leave alone what they have left."""
+
+
+def pytest_runtest_setup() -> None:
+    """Keep the collector's work small: many tests run it, and modules are imported by them."""
+    if next(TESTS) % MANY == 0:
+        gc.collect()
+        gc.freeze()
 
 
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:

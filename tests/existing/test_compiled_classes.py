@@ -57,6 +57,7 @@ def test_a_fit_whose_loss_writes_to_the_arrays_that_it_is_given() -> None:
     assert np.allclose(gw.hessian(f)(X), np.diag(wanted / X), rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [DecisionTreeRegressor, lambda: KNeighborsRegressor(3)])
 def test_models_of_plain_data(make: Callable[[], Any]) -> None:
     """Constructors of compiled classes get plain arrays, and so do the arrays that they make."""

@@ -157,6 +157,7 @@ def looped(f: Function) -> list[Any]:
     return [np.stack(parts) for parts in zip(*(f(x.copy()) for x in BATCH), strict=True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["to the array", "to the other"])
 def test_a_write_is_seen_wherever_numpy_shares_memory(direction: str) -> None:
     products = itertools.product(LAYOUTS, MAKERS, WRITERS, [direction])

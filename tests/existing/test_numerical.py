@@ -211,7 +211,11 @@ def of_a_class(x: Any) -> Any:
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (of_an_object, r"fast\._core\.boxed is compiled code.*numerical"),
+        pytest.param(
+            of_an_object,
+            r"fast\._core\.boxed is compiled code.*numerical",
+            marks=pytest.mark.slow,
+        ),
         (
             of_a_class,
             r'in of_a_class \(.*, by VIEW\(\.\.\.\), which is not written in Python.*"numerical"\)',

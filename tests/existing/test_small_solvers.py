@@ -108,7 +108,7 @@ EVENTS = """
             return y[0] - self.part
 """
 WITH_EVENTS = [line.split()[1].partition("(")[0] for line in EVENTS.splitlines() if "(x):" in line]
-SLOW = ("by_an_implicit_method", "crossings", "stiff")
+SLOW = ("bouncing", "by_an_implicit_method", "crossings", "stiff")
 
 
 def named(names: list[str]) -> pytest.MarkDecorator:

@@ -96,9 +96,10 @@ NAMED = re.compile(r"gradwrap(\.\w+)+\.?")
 
 
 @functools.cache
-def needs(path: Path, *, by_text: bool = True) -> set[str]:
-    """The modules of gradwrap that a file imports, also in functions, for types, and by text."""
+def imported(path: Path) -> tuple[set[str], set[str]]:
+    """The modules of gradwrap that a file imports, also in functions and for types; and by text."""
     found: set[str] = set()
+    named: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:
@@ -108,11 +109,16 @@ def needs(path: Path, *, by_text: bool = True) -> set[str]:
                 found.add(full if full in MODULES else str(node.module))
         elif isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
-        elif by_text and isinstance(node, ast.Constant) and isinstance(node.value, str):
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             text = node.value.partition(":")[0]  # "module:name"
             if NAMED.fullmatch(text):
-                found.add(text.rstrip("."))  # and the beginning of a name, in an f-string
-    return found & MODULES.keys()
+                named.add(text.rstrip("."))  # and the beginning of a name, in an f-string
+    return found & MODULES.keys(), named & MODULES.keys()
+
+
+def needs(path: Path) -> set[str]:
+    found, named = imported(path)
+    return found | named
 
 
 def upwards(layers: tuple[set[str], ...], folder: str = "") -> set[str]:
@@ -202,7 +208,7 @@ def test_core_names_no_library() -> None:
 @pytest.mark.slow
 def test_no_files_import_each_other() -> None:
     """Imports for types alone, and those inside of functions, count as well."""
-    waiting = {name: needs(path, by_text=False) - {name} for name, path in MODULES.items()}
+    waiting = {name: imported(path)[0] - {name} for name, path in MODULES.items()}
     while free := {
         *(name for name, needs in waiting.items() if not needs),
         *(waiting.keys() - set().union(*waiting.values())),

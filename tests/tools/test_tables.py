@@ -99,6 +99,7 @@ def test_lists_of_operations_are_in_tables() -> None:
     assert sorted(found) == sorted(LISTS)
 
 
+@pytest.mark.slow
 def test_the_compiler_compares_no_name_of_an_operation() -> None:
     found = {
         path.relative_to(SOURCE).as_posix(): lines
@@ -109,6 +110,7 @@ def test_the_compiler_compares_no_name_of_an_operation() -> None:
     assert found == {}
 
 
+@pytest.mark.slow
 def test_the_compiler_has_no_regular_expressions() -> None:
     """It decides by the program and by marks that it sets when it writes, not by texts."""
     found = {

@@ -356,5 +356,9 @@ def misdescribed(value: Value, found: Any) -> str:
     order = order_of(found) if is_ndarray else "C"
     if value.order == "?" or (value.order == "S" and order in IN_ORDER):
         order = value.order
-    described = Value(found.shape, found.dtype, is_ndarray, is_number=value.is_number, order=order)
-    return "" if described == value else f"{described} in place of {value}"
+    shape, dtype = found.shape, found.dtype
+    told = value.shape, value.dtype, value.is_ndarray, value.order
+    if (shape, dtype, is_ndarray, order) == told:
+        return ""
+    described = Value(shape, dtype, is_ndarray, is_number=value.is_number, order=order)
+    return f"{described} in place of {value}"

@@ -4,6 +4,12 @@
 // other: it sets `threadIdx` and its relatives, and changes threads at `__syncthreads`.
 #pragma once
 
+// Without the special functions of C++17, which no kernel calls: reading them from the compiled
+// header takes a compiler longer than most kernels.
+#include <bits/c++config.h>
+#undef _GLIBCXX_USE_STD_SPEC_FUNCS
+#define _GLIBCXX_USE_STD_SPEC_FUNCS 0
+
 #include <assert.h>
 #include <float.h>
 #include <limits.h>
