@@ -210,3 +210,20 @@ def test_colours_of_the_standard_library(tmp_path: Path) -> None:
         """,
     )
     check(package.colours)
+
+
+def test_a_float_has_no_attributes_of_arrays(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def frozen(value):
+            if hasattr(value, "setflags"):  # as packages make arrays read-only
+                value.setflags(write=False)
+            return value
+
+        def run(x):
+            assert not hasattr(float(x[0]), "shape") and hasattr(x[0], "shape")
+            return frozen(float(x[0])) * frozen(x[1] * 2.0) + frozen(x * 2.0)[2] * x[3]
+        """,
+    )
+    check(package.run)
