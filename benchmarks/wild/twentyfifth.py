@@ -540,11 +540,17 @@ def modlinear() -> Iterator[Case]:
             [flow / area - np.sqrt(level), np.sqrt(level) - area * np.sqrt(other)]
         ).reshape(2, 1)
 
+    def of_area(area: Any) -> Callable[[Any], Any]:
+        def changes(z: Any) -> Any:
+            return tanks(z, area)
+
+        return changes
+
     yield "linearize_continuous", lambda x: m.linearize_continuous(
-        lambda z: tanks(z, x[3]), x[:3].reshape(3, 1)
+        of_area(x[3]), x[:3].reshape(3, 1)
     ), [1.7, 2.3, 0.9, 1.3]  # fmt: skip
     yield "linearize_c2d", lambda x: m.linearize_c2d(
-        lambda z: tanks(z, x[3]), x[:3].reshape(3, 1), C=np.eye(2), ts=0.2
+        of_area(x[3]), x[:3].reshape(3, 1), C=np.eye(2), ts=0.2
     )[:2], [1.7, 2.3, 0.9, 1.3]  # fmt: skip
 
 
@@ -699,7 +705,8 @@ def magpack() -> Iterator[Case]:
 @package("nucleardatapy", "matter in nuclei")
 def nucleardatapy() -> Iterator[Case]:
     m = module("nucleardatapy")
-    sys.path[:] = [one for one in sys.path if isinstance(one, str)]  # the package adds None
+    paths: list[Any] = sys.path
+    paths[:] = [one for one in paths if one is not None]  # the package adds None
 
     def nucleons(x: Any) -> Any:
         made = m.matter.setupFFGNuc(x[:3], x[3:6], x[6])
@@ -971,16 +978,26 @@ def numlib() -> Iterator[Case]:
     m, quadrature = module("numlib.roots.methods"), module("numlib.integration.quadrature")
 
     def root(x: Any) -> Any:
-        return m.newton(
-            lambda t: np.cos(x[0] * t) - x[1] * t, lambda t: -x[0] * np.sin(x[0] * t) - x[1], x[2]
-        ).root
+        def value(t: Any) -> Any:
+            return np.cos(x[0] * t) - x[1] * t
+
+        def slope(t: Any) -> Any:
+            return -x[0] * np.sin(x[0] * t) - x[1]
+
+        return m.newton(value, slope, x[2]).root
+
+    def wave(x: Any) -> Callable[[Any], Any]:
+        def at(t: Any) -> Any:
+            return np.exp(-x[0] * t) * np.sin(x[1] * t)
+
+        return at
 
     yield "newton", root, [1.2, 0.9, 0.6]
     yield "trapezoidal", lambda x: quadrature.trapezoidal(
-        lambda t: np.exp(-x[0] * t) * np.sin(x[1] * t), x[2], x[3], 40
+        wave(x), x[2], x[3], 40
     ).value, [0.4, 1.7, 0.2, 2.9]  # fmt: skip
     yield "simpson", lambda x: quadrature.simpson(
-        lambda t: np.exp(-x[0] * t) * np.sin(x[1] * t), x[2], x[3], 40
+        wave(x), x[2], x[3], 40
     ).value, [0.4, 1.7, 0.2, 2.9]  # fmt: skip
 
 
@@ -1036,7 +1053,7 @@ def pypermod() -> Iterator[Case]:
 
     def tanks(x: Any) -> Any:
         made = m.ThreeCompHydAgent(1, *x[:8])
-        levels = []
+        levels: list[Any] = []
         for power in (420.0, 380.0, 300.0, 150.0):
             made.set_power(power)
             for _ in range(15):
@@ -1046,7 +1063,7 @@ def pypermod() -> Iterator[Case]:
 
     def balance(x: Any) -> Any:
         made = weigend.WbalODEAgentWeigend(w_p=1e4 * x[0], cp=100.0 * x[1])
-        left = []
+        left: list[Any] = []
         for power in x[2:]:
             made.set_power(100.0 * power)
             for _ in range(20):
@@ -1124,8 +1141,11 @@ def cedarkit() -> Iterator[Case]:
     m, util, xarray = module("cedarkit.comp.smooth"), module("cedarkit.comp.util"), module("xarray")
 
     def applied(x: Any) -> Any:
+        def smoothed(v: Any) -> Any:
+            return m.smth9(v, 0.5, 0.25)
+
         field = xarray.DataArray(x.reshape(3, 4), dims=("latitude", "longitude"))
-        return util.apply_to_xarray_values(field, lambda v: m.smth9(v, 0.5, 0.25)).values
+        return util.apply_to_xarray_values(field, smoothed).values
 
     yield "smth9", lambda x: m.smth9(x[:24].reshape(4, 6), x[24], x[25]), [*LONG, 0.5, 0.25]
     yield "smth9, wrap", lambda x: m.smth9(x.reshape(6, 4), 0.5, -0.25, wrap=True), LONG
@@ -1441,12 +1461,11 @@ def gastropy() -> Iterator[Case]:
     m, bands = module("gastropy"), module("gastropy.metrics.bands")
     phase, spectral = module("gastropy.signal.phase"), module("gastropy.signal.spectral")
     filtering, plv = module("gastropy.signal.filtering"), module("gastropy.coupling.plv")
-    times = np.arange(240.0)
+    times: Any = np.arange(240.0)
 
     def wave(x: Any) -> Any:
-        return np.sum(
-            x[:, None] * np.cos(0.02 * (1.0 + np.arange(x.size))[:, None] * times + 0.3), axis=0
-        )
+        phases: Any = 0.02 * (1.0 + np.arange(x.size))[:, None] * times + 0.3
+        return np.sum(x[:, None] * np.cos(phases), axis=0)
 
     def power(x: Any) -> Any:
         found = bands.band_power(*spectral.psd_welch(wave(x), 1.0), m.NORMOGASTRIA)
@@ -1739,11 +1758,14 @@ def pdielec() -> Iterator[Case]:
     def both(found: Any) -> Any:
         return [np.real(found), np.imag(found)]
 
+    def even(v: Any) -> Any:
+        return 2.0 + 0.0 * v
+
     def powder(method: str) -> Callable[[Any], Any]:
         def found(x: Any) -> Any:
             shape = m.initialise_ellipsoid_depolarisation_matrix(np.array([0.0, 0.6, 0.8]), x[6])
             solved = m.solve_effective_medium_equations(
-                method, x[7], 0.5, 0.0, lambda v: 2.0 + 0.0 * v, "ellipsoid", shape, 10.0, 0.0,
+                method, x[7], 0.5, 0.0, even, "ellipsoid", shape, 10.0, 0.0,
                 0.0, np.zeros((3, 3)), (130.0, lorentz(x).calculate(130.0)),
             )  # fmt: skip
             return [*both(solved[6]), 0.01 * solved[7]]
