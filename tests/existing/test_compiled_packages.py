@@ -206,6 +206,47 @@ def test_functions_and_classes_of_numba(tmp_path: Path) -> None:
     check(package.made)
 
 
+def test_types_and_containers_of_numba(tmp_path: Path) -> None:
+    """Types convert numbers, types are asked for, and compiled code makes typed containers."""
+    pytest.importorskip("numba")
+    package = written(
+        tmp_path,
+        """
+        import numba as nb
+        from numba import float64, typeof
+        from numba.core import types
+        from numba.typed import Dict, List
+
+        KNOWN = Dict.empty(types.int64, types.float64)
+        KNOWN[0] = 3.0
+
+        @nb.njit
+        def converted(a, b):
+            return float64(a) * b + nb.complex128(a).real
+
+        @nb.njit
+        def both(values, by_place):
+            return values[0] * by_place[1]
+
+        @nb.njit
+        def contained(x, known):
+            values = List.empty_list(types.float64)
+            by_place = Dict.empty(types.int64, types.float64)
+            plain = List([1.0, 2.5])
+            for i in range(2):
+                values.append(x[i] * plain[i])
+                by_place[i] = x[i] * known[0]
+            return both(values, by_place) + both(plain, by_place)
+
+        def f(x):
+            assert typeof(x) == types.float64[::1] and typeof(x[0]) is float64
+            assert isinstance(List([1.0]), List)
+            return converted(x[0], x[1]) + nb.float64(x[0]) ** 2 + contained(x, KNOWN)
+        """,
+    )
+    check(package.f)
+
+
 COMPILED_LATER = """
     import functools
 

@@ -356,6 +356,46 @@ def test_namespaces_of_array_api_compat(tmp_path: Path) -> None:
     check(package.run)
 
 
+def test_arrays_of_one_library_have_one_namespace(tmp_path: Path) -> None:
+    """A plain array and a tracked one may be compared by `is`, and with the module itself."""
+    package = written(
+        tmp_path,
+        """
+        import array_api_compat
+        import numpy as np
+        from array_api_compat import is_numpy_array, is_numpy_namespace
+        TABLE = np.array([1.0, 2.0])
+        def one_of(arrays, ask):
+            namespaces = [ask(array) for array in arrays]
+            if any(xp is not namespaces[0] for xp in namespaces):
+                raise ValueError("arrays must share one array namespace")
+            return namespaces[0]
+        def run(x):
+            arrays = (x, TABLE, x * TABLE, x[0])
+            xp = one_of(arrays, lambda array: array.__array_namespace__())
+            assert xp is np
+            compat = one_of(arrays, array_api_compat.array_namespace)
+            assert compat is array_api_compat.numpy and is_numpy_namespace(compat)
+            assert is_numpy_array(x) and not array_api_compat.is_torch_array(x)
+            y = xp.zeros(2)
+            y[0] = x[1]
+            return compat.sum(compat.concat([x, TABLE]) ** 2) + xp.sum(xp.exp(y))
+        """,
+    )
+    check(package.run)
+
+
+def in_one_namespace(x: Any) -> Any:
+    xp = x.__array_namespace__()
+    assert xp is strict.asarray([2.0, 3.0]).__array_namespace__()
+    return xp.sum(x * x * xp.asarray([2.0, 3.0]))
+
+
+def test_arrays_of_another_library_have_one_namespace() -> None:
+    slope = gw.grad(gw.adapting(in_one_namespace))(strict.asarray(X))
+    assert np.allclose(np.from_dlpack(slope), np.array([4.0, 6.0]) * X)
+
+
 def test_functions_of_array_api_compat_that_convert_arrays_themselves(tmp_path: Path) -> None:
     package = written(
         tmp_path,

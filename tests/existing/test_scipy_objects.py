@@ -273,6 +273,68 @@ OPERATORS = """
 """
 
 
+CLOSURES = """
+    import numpy as np
+    from scipy.sparse.linalg import LinearOperator, bicgstab, cg, eigsh, gmres, lsqr
+
+    B, WEIGHTS = np.array([1.0, 2.0, 3.0]), np.array([2.0, 3.0, 4.0])
+
+    def operator(x, **options):
+        diagonal = np.array([x[0], 1.5 * x[1], 2.0])
+        return LinearOperator((3, 3), lambda v: diagonal * v.ravel() + 0.1 * v.sum(), **options)
+
+    def plain(v):
+        return WEIGHTS * v.ravel() + 0.2 * v.sum()
+
+    def products(x):
+        made = operator(x)  # SciPy finds its dtype by a product
+        return np.sum(made.matvec(B) ** 2) + np.sum(made @ (B * x[0])) * (made.dtype == float)
+
+    def solutions(x):
+        made = operator(x, dtype=float)
+        near = LinearOperator((3, 3), lambda v: v / x[0])
+        found = cg(made, B, rtol=1e-13)[0] + gmres(made, B * x[1], rtol=1e-13, M=near)[0]
+        return np.sum(found**2)
+
+    def filled(x):
+        def multiply(v):
+            out = np.zeros(3)
+            for i, one in enumerate(v.ravel()):
+                out[i] = x[i % 2] * one + 0.2 * v.sum()
+            return out
+        return np.sum(bicgstab(LinearOperator((3, 3), multiply), B, rtol=1e-13)[0] ** 3)
+
+    def multiples(x):
+        made = LinearOperator((3, 3), plain)
+        both = x[0] * made + (made * x[1]) * 3.0 - made
+        negative = (-made).dot(B * x[0])
+        return np.sum(both.matvec(B) ** 2) + np.sum(both @ (B * x[1])) + np.sum(negative)
+
+    def of_plain_products(x):
+        given = np.array([x[0], x[1], 1.0])
+        return np.sum(cg(LinearOperator((3, 3), plain), given, rtol=1e-13)[0] ** 2)
+
+    def others(x):
+        made = operator(x, rmatvec=lambda v: np.array([x[0], 1.5 * x[1], 2.0]) * v + 0.1 * v.sum())
+        least = lsqr(made, B, atol=1e-14, btol=1e-14)[0]
+        return np.sum(least**2) + eigsh(made, k=1)[0][0]
+"""
+
+
+@pytest.mark.parametrize(
+    "name", ["products", "solutions", "filled", "multiples", "of_plain_products", "others"]
+)
+def test_operators_of_closures_with_tracked_values(tmp_path: Path, name: str) -> None:
+    function = getattr(written(tmp_path, CLOSURES), name)
+    expected = [(function(X + e) - function(X - e)) / 2e-6 for e in 1e-6 * np.eye(2)]
+    adapted = gw.adapting(function)
+    assert np.allclose(gw.grad(adapted)(X), expected, rtol=1e-6)
+    assert np.allclose([gw.jvp(adapted, (X,), (e,))[1] for e in np.eye(2)], expected, rtol=1e-6)
+    second = gw.hessian(adapted)(X)
+    steps = [gw.grad(adapted)(X + e) - gw.grad(adapted)(X - e) for e in 1e-5 * np.eye(2)]
+    assert np.allclose(second, np.array(steps) / 2e-5, rtol=1e-5)
+
+
 @pytest.mark.parametrize("name", ["of_plain_vectors", "of_tracked_vectors", "of_functions"])
 def test_operators_of_other_packages(tmp_path: Path, name: str) -> None:
     function = getattr(written(tmp_path, OPERATORS), name)

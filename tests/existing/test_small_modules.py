@@ -195,3 +195,35 @@ TRUTHS = """
 @pytest.mark.parametrize("name", functions(TRUTHS))
 def test_the_truth_of_an_object_may_be_a_comparison(name: str, tmp_path: Path) -> None:
     check(getattr(written(tmp_path, TRUTHS), name))
+
+
+def test_colours_of_the_standard_library(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        import colorsys
+        from colorsys import rgb_to_hls
+
+        def colours(x):
+            r, g, b = colorsys.hsv_to_rgb(x[0] * 0.9, x[1], 0.8)
+            return r + 2.0 * g + 3.0 * b + sum(rgb_to_hls(x[2], x[3], 0.2))
+        """,
+    )
+    check(package.colours)
+
+
+def test_a_float_has_no_attributes_of_arrays(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def frozen(value):
+            if hasattr(value, "setflags"):  # as packages make arrays read-only
+                value.setflags(write=False)
+            return value
+
+        def run(x):
+            assert not hasattr(float(x[0]), "shape") and hasattr(x[0], "shape")
+            return frozen(float(x[0])) * frozen(x[1] * 2.0) + frozen(x * 2.0)[2] * x[3]
+        """,
+    )
+    check(package.run)

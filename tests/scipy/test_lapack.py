@@ -359,3 +359,18 @@ def test_beta_of_zero_leaves_the_other_operand_unread() -> None:
 
     assert np.all(np.isfinite(expected))
     np.testing.assert_allclose(gw.grad(gw.adapting(f))(x), expected, rtol=1e-6)
+
+
+def test_a_basis_of_a_null_space_is_a_choice() -> None:
+    rows, weights = RNG.normal(size=(2, 5)), RNG.normal(size=(5, 5))
+
+    def projection(a: Any) -> Any:
+        basis = gs.null_space(a)
+        return np.sum(weights * (basis @ basis.T))
+
+    gw.testing.check_grads(projection, (rows,), order=1)
+    gw.testing.check_grads(gs.null_space, (R[:2],), order=1)  # one vector: a choice of sign
+    with pytest.warns(gw.errors.DegeneracyWarning, match=r"scipy.linalg.null_space: .*projection"):
+        slope = gw.grad(lambda a: np.sum(weights[:, :3] * gs.null_space(a)))(rows)
+    assert np.isnan(slope).all()
+    assert gs.null_space(gw.wrap(S, requires_grad=True)).shape == (3, 0)

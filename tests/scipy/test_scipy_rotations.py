@@ -10,6 +10,7 @@ import scipy.spatial
 import scipy.spatial.transform as native
 
 import gradwrap as gw
+from gradwrap.errors import NoRuleError
 from gradwrap.scipy import spatial
 from gradwrap.scipy.spatial import transform
 
@@ -128,13 +129,64 @@ def test_distances_of_a_tree_follow_the_points_asked_for_and_those_it_holds() ->
     )
 
 
-def test_triangulation_of_tracked_points_is_refused_by_name() -> None:
-    with pytest.raises(NotImplementedError, match=r"scipy\.spatial\.Delaunay has no derivative"):
-        gw.grad(lambda x: np.sum(spatial.Delaunay(x).points))(POINTS[:, :2])
-    assert isinstance(spatial.Delaunay(POINTS[:, :2]), scipy.spatial.Delaunay)
+def test_sphere_of_tracked_points_is_refused_by_name() -> None:
+    message = r"scipy\.spatial\.SphericalVoronoi has no derivative"
+    with pytest.raises(NotImplementedError, match=message):
+        gw.grad(lambda x: np.sum(spatial.SphericalVoronoi(x).points))(POINTS)
 
 
 CLOUD = np.random.default_rng(3).normal(size=(9, 4))
+
+
+def places_in(triangles: Any, x: Any) -> Any:
+    """Return the barycentric coordinates of the mean of the points, as the documentation does."""
+    at = np.mean(x, axis=0) + 0.01
+    simplex = int(triangles.find_simplex(at))
+    maps, last = triangles.transform[simplex, :-1], triangles.transform[simplex, -1]
+    return np.concatenate([maps @ (at - last), triangles.min_bound])
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_triangulations_and_cells_of_tracked_points(size: int) -> None:
+    def measured(x: Any) -> Any:
+        triangles, cells = spatial.Delaunay(x), spatial.Voronoi(x)
+        assert isinstance(cells, scipy.spatial.Voronoi)
+        assert not isinstance(triangles.simplices, gw.Variable)
+        corners = triangles.points[triangles.simplices]
+        sizes = np.linalg.det(corners[:, 1:] - corners[:, :1])
+        closed = [one for one in cells.regions if one and -1 not in one]
+        centres = [np.mean(cells.vertices[one], axis=0) for one in closed]
+        return np.concatenate(
+            [np.abs(sizes), places_in(triangles, x), np.ravel(cells.vertices), *centres]
+        )
+
+    points = CLOUD[:, :size]
+    gw.testing.check_grads(measured, (points,), order=2)
+    cells: Any = spatial.Voronoi(gw.wrap(points, requires_grad=True))
+    found = cells.vertices.detach()
+    np.testing.assert_array_equal(found, scipy.spatial.Voronoi(points).vertices)
+    assert isinstance(spatial.Delaunay(points), scipy.spatial.Delaunay)
+
+
+def test_points_where_halfspaces_meet() -> None:
+    def corners(x: Any) -> Any:
+        normals = np.concatenate([np.stack([np.cos(x), np.sin(x), -1.0 - x * x]).T, SIDES])
+        found = spatial.HalfspaceIntersection(normals, np.zeros(2)).intersections
+        return found[np.argsort(np.arctan2(found[:, 1], found[:, 0]))]
+
+    gw.testing.check_grads(lambda x: np.sum(corners(x) ** 3), (np.array([0.3, 2.0, 4.4]),), order=2)
+
+
+SIDES = np.array([[1.0, 0.2, -2.0], [-1.0, 0.0, -2.0]])
+
+
+def test_what_compiled_classes_have_no_derivative_of() -> None:
+    square = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    with pytest.raises(NoRuleError, match=r"Voronoi.vertices: 4 of the data meet in one point"):
+        gw.grad(lambda x: np.sum(spatial.Voronoi(x).vertices))(square)
+    assert np.sum(gw.grad(lambda x: np.sum(spatial.Voronoi(x).points))(square)) == 8.0
+    with pytest.raises(NoRuleError, match=r"Delaunay.equations of tracked data has no derivative"):
+        gw.grad(lambda x: np.sum(spatial.Delaunay(x).equations))(POINTS[:, :2])
 
 
 @pytest.mark.parametrize("size", [2, 3, 4])

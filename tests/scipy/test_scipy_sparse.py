@@ -335,8 +335,14 @@ def test_complex_factors_and_operators() -> None:
         gw.testing.check_grads(lambda x, s=solve: np.abs(s(x + 1j * x**2)) ** 2, (X,), order=1)
 
 
-def test_an_operator_without_its_adjoint_has_forward_mode_alone() -> None:
+def test_an_operator_without_its_adjoint_is_differentiated_as_its_function() -> None:
     operator = native.linalg.LinearOperator((3, 3), matvec=lambda v: 2 * v)
+    assert np.allclose(gw.jacfwd(lambda x: operator @ x)(X), 2 * np.eye(3))
+    assert np.allclose(gw.jacrev(lambda x: operator @ x)(X), 2 * np.eye(3))
+
+
+def test_an_operator_of_plain_arrays_without_its_adjoint_has_forward_mode_alone() -> None:
+    operator = native.linalg.LinearOperator((3, 3), matvec=lambda v: 2 * np.asarray(v), dtype=float)
     assert np.allclose(gw.jvp(lambda x: operator @ x, (X,), (X,))[1], 2 * X)
     with pytest.raises(NoRuleError, match=r"needs its adjoint .* Fix: .*rmatvec="):
         gw.grad(lambda x: np.sum(operator @ x))(X)

@@ -109,6 +109,59 @@ def test_polar_factor_of_a_rotation_has_its_exact_gradient(full_matrices: bool) 
     np.testing.assert_allclose(gradient, ROTATION @ (inner - inner.T) / 2, rtol=1e-10, atol=1e-12)
 
 
+TALL = RANDOM.standard_normal((5, 3))
+CUBE = RANDOM.standard_normal((5, 5))
+
+
+@pytest.mark.parametrize("shape", [(4, 2), (5, 3), (5, 4), (3, 1), (2, 4, 2), (2, 3)])
+def test_columns_that_qr_adds_are_lapacks(shape: tuple[int, ...]) -> None:
+    """They are a choice, and a smooth function of the matrix: a product of reflections."""
+    x = np.random.default_rng(3).standard_normal(shape)
+    weights = RANDOM.standard_normal((shape[-2], shape[-2]))
+
+    def loss(x: Any) -> Any:
+        q, r = np.linalg.qr(x, mode="complete")
+        return np.sum(weights * np.abs(q - 0.2j) ** 3) + np.sum(np.abs(r) ** 3)
+
+    gw.testing.check_grads(loss, [x], order=2)
+    gw.testing.check_grads(fn(lambda x: loss(x + 1j * x**2)), [x], order=1)
+
+
+def test_columns_that_qr_adds_to_a_triangle_are_determined_by_their_span() -> None:
+    """There LAPACK reflects nothing, and its choice jumps nearby."""
+    triangle = np.triu(TALL)
+
+    def added(x: Any) -> Any:
+        return np.linalg.qr(x, mode="complete")[0][:, 3:]
+
+    gw.testing.check_grads(fn(lambda x: rebuilt(added(x)) @ CUBE), [triangle], order=1)
+    with pytest.warns(gw.errors.DegeneracyWarning, match="complete those of the matrix"):
+        gradient = gw.grad(fn(lambda x: np.sum(CUBE[:, :2] * added(x))))(triangle)
+    assert np.isnan(gradient).all()
+
+
+def last_left(x: Any) -> Any:
+    return np.linalg.svd(x)[0][:, 3:]
+
+
+def last_right(x: Any) -> Any:
+    return np.linalg.svd(x.T)[2][3:].T
+
+
+@pytest.mark.parametrize("added", [last_left, last_right])
+def test_vectors_that_svd_adds_have_a_gradient_where_their_span_matters_alone(added: Any) -> None:
+    gw.testing.check_grads(fn(lambda x: rebuilt(added(x)) @ CUBE), [TALL], order=2)
+    residual = gw.grad(fn(lambda x: np.sum((added(x).T @ x) ** 2)))(TALL)  # zero up to rounding
+    np.testing.assert_allclose(residual, 0.0, atol=1e-20)
+    with pytest.warns(gw.errors.DegeneracyWarning, match=r"full_matrices=False"):
+        gradient = gw.grad(fn(lambda x: np.sum(CUBE[:, :2] * added(x))))(TALL)
+    assert np.isnan(gradient).all()
+
+
+def test_one_vector_that_svd_adds_is_a_choice_of_sign() -> None:
+    gw.testing.check_grads(fn(lambda x: np.linalg.svd(x)[0][:, 4:]), [CUBE[:, :4]], order=2)
+
+
 def test_near_ties_are_not_taken_for_equal() -> None:
     gap = 1e-6
 

@@ -25,6 +25,7 @@ ENTRIES: dict[str, str] = {
     "einops": "gradwrap.adaptation.einops:enter_einops",
     "numba.core.bytecode": "gradwrap.adaptation.numba_compiler:enter_bytecode",
     "numba.core.dispatcher": "gradwrap.adaptation.numba_compiler:enter_dispatchers",
+    "numba.core.types.scalars": "gradwrap.adaptation.numba_compiler:enter_numbers",
     "numba.np.ufunc.gufunc": "gradwrap.adaptation.numba_compiler:enter_functions_of_parts",
     "numba.np.ufunc.ufuncbuilder": "gradwrap.adaptation.numba_compiler:enter_builders",
     "pandas": "gradwrap.adaptation.pandas:enter_pandas",

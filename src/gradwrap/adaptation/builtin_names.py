@@ -93,7 +93,7 @@ def variables_of(*value: Any) -> Any:
     return _vars(*value)
 
 
-callers_for.add(get_attribute.__code__)
+callers_for.update((get_attribute.__code__, has_attribute.__code__))
 
 
 # Classes ------------------------------------------------------------------------------------------

@@ -49,9 +49,7 @@ def uncompiled(dispatcher: Any) -> Any:
 
     @functools.wraps(dispatcher)
     def stand_in(*args: Any, **options: Any) -> Any:
-        if are_plain(args, options) and not (
-            _in_python.get() and all(isinstance(x, NO_ARRAYS) for x in (*args, *options.values()))
-        ):
+        if are_plain(args, options) and not (_in_python.get() and _is_for_python(args, options)):
             return dispatcher(*args, **options)
         token = _in_python.set(True)
         try:
@@ -61,6 +59,12 @@ def uncompiled(dispatcher: Any) -> Any:
 
     vars(stand_in)[COMPILED] = dispatcher
     return stand_in
+
+
+def _is_for_python(args: Any, options: dict[str, Any]) -> bool:
+    values = (*args, *options.values())
+    are_numbers = all(isinstance(value, NO_ARRAYS) for value in values)
+    return are_numbers or any(type(value) in (list, dict) for value in values)
 
 
 def uncompiling(decorator: Any) -> Any:
@@ -318,6 +322,21 @@ def uncompiled_class(kind: Any) -> Any:
     return type.__new__(metaclass, kind.__name__, (), {**statics, "stands_for": kind})
 
 
+def _container(kind: Any, in_python: Any, empty: str) -> Any:
+    """Make a stand-in for a typed container: code in place of compiled code makes Python's."""
+    make_empty = getattr(kind, empty)
+
+    def call(_: Any, *args: Any, **options: Any) -> Any:
+        return in_python(*args) if _in_python.get() else kind(*args, **options)
+
+    def of_types(*types: Any, **options: Any) -> Any:
+        return in_python() if _in_python.get() else make_empty(*types, **options)
+
+    metaclass: Any = type("StandIn", (StandIn,), {"__call__": call})
+    names = {"stands_for": kind, empty: staticmethod(of_types)}
+    return type.__new__(metaclass, kind.__name__, (), names)
+
+
 UNCOMPILED: dict[str, Any] = {
     "DUFunc": uncompiled_ufunc,
     "GUFunc": uncompiled_gufunc,
@@ -326,12 +345,22 @@ UNCOMPILED: dict[str, Any] = {
 """The stand-ins of what Numba compiles, by the names of its classes."""
 
 
-MODULES = ("numba", "numba.core.decorators", "numba.np.ufunc.decorators")
-"""The modules that show Numba's decorators, and those that define them."""
+MODULES = (
+    *("numba", "numba.core.decorators", "numba.misc.special", "numba.np.ufunc.decorators"),
+    *("numba.typed", "numba.typed.typedlist", "numba.typed.typeddict"),
+)
+"""The modules that show Numba's decorators and containers, and those that define them."""
 
 
 def functions(module: ModuleType) -> Iterator[tuple[Any, Any]]:
-    """Yield the decorators of a module of Numba's, with their stand-ins."""
+    """Yield the decorators, containers and questions of a module, with their stand-ins."""
     for name in ("jit", "njit", "vectorize", "guvectorize"):
         if name in vars(module):
             yield vars(module)[name], uncompiling(vars(module)[name])
+    if "typeof" in vars(module):
+        yield vars(module)["typeof"], _type_in_numba
+    if module.__name__.startswith("numba.typed"):
+        for name, in_python, empty in (("List", list, "empty_list"), ("Dict", dict, "empty")):
+            if name in vars(module):
+                kind = vars(module)[name]
+                yield kind, _container(kind, in_python, empty)

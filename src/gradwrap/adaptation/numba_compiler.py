@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.adaptation.after_import import exchange
-from gradwrap.adaptation.builtin_names import BUILTINS
+from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
 from gradwrap.adaptation.later import as_written
 from gradwrap.adaptation.numba import (
     compiled_of,
@@ -27,10 +27,13 @@ from gradwrap.adaptation.plain_values import are_plain
 from gradwrap.adaptation.stand_ins import original_of
 from gradwrap.core.array.adapted import made_of_python
 from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.dynamic import TUPLE, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+STANDING: dict[Any, Any] = dict(CLASSES)
 
 
 def enter_bytecode(module: Any) -> None:
@@ -60,6 +63,22 @@ def enter_dispatchers(module: Any) -> None:
         return uncompiled(self)
 
     kind._compile_for_args = chosen  # noqa: SLF001  likewise
+
+
+def enter_numbers(module: Any) -> None:
+    """Let the types of numbers, such as `numba.float64`, convert tracked values."""
+    for name in ("Float", "Complex"):
+        exchange(getattr(module, name), "cast_python_value", _converting)
+
+
+def _converting(convert: Any) -> Any:
+    @functools.wraps(convert)
+    def converted(self: Any, value: Any) -> Any:
+        if not isinstance(value, AnyWrapper):
+            return convert(self, value)
+        return STANDING[getattr(np, self.name)](value)
+
+    return converted
 
 
 def enter_functions_of_parts(module: Any) -> None:

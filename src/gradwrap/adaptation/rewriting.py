@@ -29,7 +29,7 @@ from gradwrap.adaptation.builtin_names import CLASSES, is_instance, real, standi
 from gradwrap.adaptation.compiled_calls import NAMES as COMPILED
 from gradwrap.adaptation.compiled_calls import OPERATE, CompiledCalls, joined
 from gradwrap.adaptation.plain_values import of_objects
-from gradwrap.adaptation.stand_ins import original_of
+from gradwrap.adaptation.stand_ins import original_of, own_namespace
 from gradwrap.adaptation.steps import LOAD_GLOBAL, kinds_of, steps_of
 from gradwrap.adaptation.storing import NAMES as STORING
 from gradwrap.adaptation.storing import SYMBOLS, WRITERS, Stores
@@ -53,8 +53,10 @@ CALLS: Rewritten = 2
 ours: Any = drop_in
 NUMPYS: Any = (np.ndarray, np.generic)
 MATCH_CLASS = opmap["MATCH_CLASS"]
+NAMESPACE = "__array_namespace__"
 METHODS = frozenset(
     {
+        NAMESPACE,
         *("__array__", "__getattribute__", "__new__", "astype", "copy", "dot", "ndarray"),
         *("recarray", "type"),
         *validators.METHODS,
@@ -158,6 +160,7 @@ NAMES: dict[str, Any] = {
     "__gradwrap_join__": joined,
     "__gradwrap_same__": are_same,
     "__gradwrap_matching__": matching,
+    "__gradwrap_namespace__": own_namespace,
     "__gradwrap_truth__": truth,
     "__gradwrap_validate__": validators.call,
 }
@@ -180,6 +183,9 @@ class _Calls(ast.NodeTransformer):
         if isinstance(function, ast.Attribute) and _names_ndarray(function.value):
             leading = [function.value, ast.Constant(function.attr)]
             return _call("__gradwrap_unbound__", [*leading, *node.args], node.keywords, node)
+        if isinstance(function, ast.Attribute) and function.attr == NAMESPACE:
+            given = [function.value, *node.args]
+            return _call("__gradwrap_namespace__", given, node.keywords, node)
         if isinstance(function, ast.Attribute) and function.attr in METHODS:
             leading = [function.value, ast.Constant(function.attr)]
             is_validators = function.attr in validators.METHODS

@@ -12,6 +12,9 @@ import sys
 from contextvars import ContextVar
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
 
 from gradwrap.adaptation.after_import import exchange
 from gradwrap.core.array.operators import BINARY
@@ -56,8 +59,9 @@ def enter_sparse(module: ModuleType) -> None:
 def enter_operators(module: ModuleType) -> None:
     """Let linear operators of SciPy be applied to tracked arrays."""
     kind: Any = module.LinearOperator
-    for name in (*OWN, "dot", "__matmul__", "__mul__", "__call__"):
+    for name in (*OWN, "dot", "__matmul__", "__mul__", "__rmul__", "__call__"):
         exchange(kind, name, functools.partial(_applying, adjoint=name.startswith("r")))
+    exchange(kind, "_init_dtype", _typing)
     original = module.aslinearoperator
     ours, own_name = _making(original), "aslinearoperator"
     for name, part in list(sys.modules.items()):  # where the solvers of SciPy look it up
@@ -79,6 +83,10 @@ _in_rule: ContextVar[bool] = ContextVar("gradwrap_operator_in_rule", default=Fal
 """True while our rule applies an operator to plain arrays."""
 
 
+_with_adjoint: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
+"""The operators that were asked for the products of their adjoints, and if they have them."""
+
+
 def _applying(method: Callable[..., Any], *, adjoint: bool = False) -> Callable[..., Any]:
     """Wrap a product of operators for tracked operands, and for operators with tracked values.
 
@@ -90,8 +98,10 @@ def _applying(method: Callable[..., Any], *, adjoint: bool = False) -> Callable[
     @functools.wraps(method)
     def apply(self: Any, x: Any) -> Any:
         is_tracked = isinstance(x, AnyWrapper) and bool(x.ndim)
+        if isinstance(x, AnyWrapper) and not is_tracked:
+            return _scaled(method(self, x.dtype.type(1)), x)
         in_rule = _in_rule.get() or not is_differentiating()
-        by_rule = is_tracked and (in_rule or _is_scipys(self))
+        by_rule = is_tracked and (in_rule or (_is_scipys(self) and _has_adjoint(self)))
         before, token = noted.get(), _in_rule.set(by_rule or _in_rule.get())
         try:
             if by_rule:
@@ -110,10 +120,49 @@ def _applying(method: Callable[..., Any], *, adjoint: bool = False) -> Callable[
     return apply
 
 
+def _scaled(operator: Any, factor: Any) -> Any:
+    """Put a tracked factor into an operator that SciPy made as the multiple of another."""
+    scaled, one = operator.args
+    operator.args = (scaled, factor * one)
+    return operator
+
+
+def _typing(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap what finds the dtype of an operator's products by one product, which may be tracked."""
+
+    @functools.wraps(method)
+    def init_dtype(self: Any) -> None:
+        before = noted.get()
+        try:
+            method(self)
+        except GradwrapError:
+            if not is_differentiating():
+                raise
+            noted.set(before)
+            product = _by_itself(self, np.zeros(self.shape[-1], dtype=np.int8), "matvec", False)
+            self.dtype = np.dtype(product.dtype)
+
+    return init_dtype
+
+
 def _is_scipys(operator: Any) -> bool:
     """Tell if an operator, and those that it is made of, are of SciPy's classes."""
     parts = (one for one in getattr(operator, "args", ()) if hasattr(one, "matvec"))
     return type_of(operator).__module__.startswith("scipy.") and all(map(_is_scipys, parts))
+
+
+def _has_adjoint(operator: Any) -> bool:
+    """Tell if an operator declares the products of its adjoint, which its rule needs."""
+    if operator not in _with_adjoint:
+        try:
+            operator.rmatvec(np.zeros(operator.shape[0], operator.dtype))
+        except NotImplementedError:
+            _with_adjoint[operator] = False
+        except Exception:  # noqa: BLE001  a product that fails is declared
+            _with_adjoint[operator] = True
+        else:
+            _with_adjoint[operator] = True
+    return _with_adjoint[operator]
 
 
 def _by_itself(operator: Any, x: Any, name: str, adjoint: bool) -> Any:

@@ -35,6 +35,7 @@ from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of
 from gradwrap.adaptation.readers import READERS, readers_of, readers_of_numpy
 from gradwrap.adaptation.scipy_helpers import helper, in_copy
 from gradwrap.adaptation.shadows import shadow, shadowing
+from gradwrap.adaptation.standard_functions import functions_in_python
 from gradwrap.adaptation.statistics_names import Normal, statistics_functions
 from gradwrap.adaptation.structured import records
 from gradwrap.core.array.wrapping import wrap_namespace
@@ -204,12 +205,49 @@ def _of_lazy(module: Any) -> Any:
     return stand_in_of(real) if type_of(real) is ModuleType else None
 
 
+def own_namespace(array: Any, **options: Any) -> Any:
+    """Do what `array.__array_namespace__` does; a variable has the namespace of its array."""
+    if not (is_differentiating() or isinstance(array, AnyWrapper)):
+        return array.__array_namespace__(**options)
+    namespace = attribute_or_none(_array_in(array), "__array_namespace__")
+    found = None if namespace is None else stand_in_of(namespace(**options))
+    return array.__array_namespace__(**options) if found is None else found
+
+
 def _array_namespace(*xs: Any, **options: Any) -> Any:
-    """Do what `array_namespace` does; for variables, as for the arrays of NumPy in their place."""
-    if any(isinstance(x, AnyWrapper) and isinstance(innermost(x), ARRAYS) for x in xs):
-        xs = tuple(_np.zeros(0) if isinstance(x, AnyWrapper) else x for x in xs)
-        return stand_in_of(array_api_compat.array_namespace(*xs, **options))
+    """Do what `array_namespace` does; for variables, as for the arrays in their place."""
+    if is_differentiating() or any(isinstance(x, AnyWrapper) for x in xs):
+        found = stand_in_of(array_api_compat.array_namespace(*map(_array_in, xs), **options))
+        if found is not None:
+            return found
     return array_api_compat.array_namespace(*xs, **options)
+
+
+def _array_in(value: Any) -> Any:
+    """Return the array of a library in a variable, in a trace the one that a tracer stands for."""
+    if not isinstance(value, AnyWrapper):
+        return value
+    data = innermost(value)
+    return backend_of(data).concrete(data)
+
+
+def _asking(question: Callable[..., bool]) -> Any:
+    """Make a stand-in for a function that asks which library an array or a namespace is of."""
+
+    @functools.wraps(question)
+    def stand_in(value: Any, *args: Any) -> bool:
+        return question(original_of(_array_in(value)), *args)
+
+    return stand_in
+
+
+def _questions(module: ModuleType) -> Iterable[tuple[Any, Any]]:
+    """Yield what array-api-compat asks, and its namespaces, with their stand-ins."""
+    for name, value in list(vars(module).items()):
+        if type_of(value) is FunctionType and name.startswith("is_"):
+            yield value, _asking(value)
+        elif type_of(value) is ModuleType and (found := stand_in_of(value)) is not None:
+            yield value, found
 
 
 def _is_standard(module: ModuleType) -> bool:
@@ -611,6 +649,8 @@ _FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
     **dict.fromkeys(READERS, readers_of),
     **dict.fromkeys(numba.MODULES, numba.functions),
     **processes.FUNCTIONS,
+    "array_api_compat": _questions,
+    "colorsys": lambda module: functions_in_python(module, _in_numpy),
     "dask.array": dask.functions,
     "functools": _generic_functions,
     "numexpr": numexpr.functions,

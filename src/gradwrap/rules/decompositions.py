@@ -28,6 +28,7 @@ from gradwrap.rules.equal_values import (
     check_distinct,
     check_independent,
     defined,
+    defined_by_span,
     inverse_gaps,
     weighs_equals,
 )
@@ -77,7 +78,15 @@ def _qr(xp: Any, g: Any, x_meta: Any, out: Any) -> tuple[Any]:
     q, r = out
     of_q, of_r = g
     k = min(x_meta.shape[-2:])
-    q, of_q = _of_first(xp, q, of_q, k)
+    if q.shape[-1] > k > 0:
+        is_known, back, ratio = _reflected(xp, q, k)
+        of_rest = of_q[..., k:]
+        of_q1 = of_q[..., :k] - of_rest @ ratio
+        below = (adjoint(xp, of_rest) @ _from_unit(xp, q, k)) @ adjoint(xp, back)
+        moved = of_q1 + xp.concat([adjoint(xp, ratio) @ below, below], axis=-2)
+        spans = xp.where(is_known, 0.0, of_rest)
+        of_q = xp.concat([xp.where(is_known, moved, of_q[..., :k]), spans], axis=-1)
+    q, of_q = _of_first(xp, "linalg.qr", q, of_q, xp.linalg.diagonal(r))
     r, of_r = r[..., :k, :], of_r[..., :k, :]
     first, of_first = r[..., :k], of_r[..., :k]
     of_rest = of_r[..., k:]
@@ -128,20 +137,57 @@ def _qr_jvp(xp: Any, t: Any, x_meta: Any, out: Any) -> tuple[Any, Any]:
     )
     if q.shape[-1] > k:
         of_r = xp.concat([of_r, xp.zeros_like(r[..., k:, :])], axis=-2)
-    return _with_complement(xp, q, of_q), of_r
+    moved = _with_complement(xp, q, of_q)
+    if q.shape[-1] > k > 0:
+        is_known, back, ratio = _reflected(xp, q, k)
+        of_ratio = (of_q[..., k:, :] + ratio @ of_q[..., :k, :]) @ back
+        of_rest = _from_unit(xp, q, k) @ adjoint(xp, of_ratio) - of_q @ adjoint(xp, ratio)
+        moved = xp.concat([of_q, xp.where(is_known, of_rest, moved[..., k:])], axis=-1)
+    return moved, of_r
 
 
-def _of_first(xp: Any, q: Any, g: Any, k: int) -> tuple[Any, Any]:
+def _from_unit(xp: Any, q: Any, k: int) -> Any:
+    """Return E1 - q1: the first k columns of the unit matrix, and those of q."""
+    return xp.eye(q.shape[-2], k, dtype=q.dtype, device=device(q)) - q[..., :k]
+
+
+def _reflected(xp: Any, q: Any, k: int) -> tuple[Any, Any, Any]:
+    """Return whether q is a product of k reflections, and factors of its other columns q2.
+
+    Then q - I = -Y T Y^H has rank k (R. Schreiber and C. Van Loan, 1989), and q2 is known from the
+    first columns q1: with q1 in a top of k rows and a rest, B = (I - top)^-1 and W = rest B, it is
+    E2 + (E1 - q1) W^H. The determinant of I - top is the product of factors that are at least 1,
+    or 0 where a reflection has nothing to do.
+    """
+    apart = _from_unit(xp, q, k)
+    top = apart[..., :k, :]
+    is_known = (xp.abs(xp.linalg.det(top)) > 0.5)[..., None, None]
+    eye = xp.eye(k, dtype=q.dtype, device=device(q))
+    back = xp.linalg.inv(xp.where(is_known, top, eye))
+    ratio = q[..., k:, :k] @ back
+    unit = xp.eye(q.shape[-2], dtype=q.dtype, device=device(q))[:, k:]
+    wrong = xp.abs(q[..., k:] - unit - apart @ adjoint(xp, ratio))
+    limit = float(xp.finfo(q.dtype).eps) ** 0.5
+    is_known = is_known & (xp.max(wrong, axis=(-2, -1), keepdims=True) < limit)
+    return is_known, back, ratio
+
+
+def _of_first(xp: Any, name: str, q: Any, g: Any, values: Any) -> tuple[Any, Any]:
     """Return the first k columns of a unitary matrix, and their share of its cotangent.
 
     The other columns q2 span the orthogonal complement of the first columns q1 and move with them:
-    if q1 moves by dq1, q2 moves by -q1 dq1^H q2.
+    if q1 moves by dq1, q2 moves by -q1 dq1^H q2. `values` has k elements of the matrix's size.
     """
+    k = values.shape[-1]
     if q.shape[-1] == k:
         return q, g
-    rest = q[..., k:]
+    rest, of_rest = q[..., k:], g[..., k:]
     q = q[..., :k]
-    return q, g[..., :k] - rest @ (adjoint(xp, g[..., k:]) @ q)
+    of_first = g[..., :k] - rest @ (adjoint(xp, of_rest) @ q)
+    if k == 0:
+        return q, of_first
+    size = xp.max(xp.abs(values), axis=-1)
+    return q, defined_by_span(xp, name, adjoint(xp, rest) @ of_rest, size, of_first)
 
 
 def _with_complement(xp: Any, q: Any, moved: Any) -> Any:
@@ -314,8 +360,8 @@ def of_svd(xp: Any, g: Any, x_meta: Any, out: Any, equal: float = 0.0) -> tuple[
         return ((u[..., :k] * of_s[..., None, :]) @ vh[..., :k, :],)
     of_u = xp.zeros_like(u) if of_u is None else of_u
     of_vh = xp.zeros_like(vh) if of_vh is None else of_vh
-    u, of_u = _of_first(xp, u, of_u, k)
-    v, of_v = _of_first(xp, adjoint(xp, vh), adjoint(xp, of_vh), k)
+    u, of_u = _of_first(xp, "linalg.svd", u, of_u, s)
+    v, of_v = _of_first(xp, "linalg.svd", adjoint(xp, vh), adjoint(xp, of_vh), s)
     vh = adjoint(xp, v)
     left, right = adjoint(xp, u) @ of_u, vh @ of_v
     gaps, sums, inverse = _svd_parts(xp, s, x_meta.shape, equal)
@@ -476,7 +522,7 @@ RULES = [
             "x(0, 3, 2)",
         ),
         probe=_qr_invariants,
-        convention="complete: for losses of the added columns' span",
+        convention="complete: NaN where the choice of added columns matters and is not LAPACK's",
     ),
     _row(
         "linalg.eigh",
@@ -523,7 +569,10 @@ RULES = [
             "x(0, 3, 2), full_matrices=False",
         ),
         probe=_svd_invariants,
-        convention=f"full_matrices: for losses of the added vectors' span; {EQUAL}",
+        convention=(
+            "full_matrices: for losses of the added vectors' span, NaN where their choice matters; "
+            f"{EQUAL}"
+        ),
     ),
     _row(
         "linalg.svdvals",

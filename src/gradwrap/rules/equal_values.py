@@ -18,7 +18,7 @@ from gradwrap.core.levels.wrapper import innermost
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.library.compat import device
 from gradwrap.errors import DegeneracyWarning
-from gradwrap.rules.matrices import reciprocal, rounding
+from gradwrap.rules.matrices import is_complex, reciprocal, rounding, skew_part
 
 AGAIN = 4
 """How many times as large the rounding error of values is that are computed again."""
@@ -94,15 +94,41 @@ def weighs_equals(values: Any, n: int, weights: Any) -> bool:
 
 def check_independent(name: str, undefined: Any) -> None:
     """Warn if a derivative is NaN because columns of a matrix are linearly dependent."""
+    _warn_of_nan(
+        undefined,
+        f"{name}: columns of a matrix are zero or linearly dependent, up to rounding, so its "
+        "factors have no derivative, and the gradient is NaN. Fix: use lstsq, pinv or svd for "
+        "such matrices; or choose independent columns first.",
+    )
+
+
+def defined_by_span(xp: Any, name: str, overlap: Any, size: Any, result: Any) -> Any:
+    """Return a result; NaN where the loss depends on the choice of vectors that were added.
+
+    They complete others to a basis, and may turn within their span: `overlap` has the products of
+    the added vectors with their cotangents, which then is not Hermitian. `size` is that of the
+    matrix, whose square has rounding errors that the cotangents of no dependence have.
+    """
+    if overlap.shape[-1] < 2 and not (overlap.shape[-1] and is_complex(xp, overlap)):
+        return result  # a sign
+    turning = xp.max(xp.abs(skew_part(xp, overlap)), axis=(-2, -1))
+    eps = float(xp.finfo(turning.dtype).eps)
+    limit = eps**0.5 * xp.max(xp.abs(overlap), axis=(-2, -1))
+    turns = turning > limit + 16 * eps * overlap.shape[-1] * (1.0 + size * size)
+    _warn_of_nan(
+        turns,
+        f"{name}: the loss depends on the vectors that complete those of the matrix to a basis. "
+        "They are a choice, and have no derivative: the gradient is NaN. Fix: use a function of "
+        "their span, such as the projection Q @ Q.T on it; or leave them out "
+        "(full_matrices=False, mode='reduced').",
+    )
+    return xp.where(turns[..., None, None], float("nan"), result)
+
+
+def _warn_of_nan(undefined: Any, message: str) -> None:
     found = innermost(undefined)
     if _may_read(found) and bool(backend_of(found).xp.any(found)):
-        warnings.warn(
-            f"{name}: columns of a matrix are zero or linearly dependent, up to rounding, so its "
-            "factors have no derivative, and the gradient is NaN. Fix: use lstsq, pinv or svd for "
-            "such matrices; or choose independent columns first.",
-            DegeneracyWarning,
-            stacklevel=2,
-        )
+        warnings.warn(message, DegeneracyWarning, stacklevel=3)
 
 
 def _may_read(values: Any) -> bool:

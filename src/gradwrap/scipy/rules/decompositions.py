@@ -14,10 +14,10 @@ import numpy as np
 from gradwrap.core.library.backend import backend_of
 from gradwrap.errors import NoRuleError
 from gradwrap.rules.decompositions import of_eigh, of_svd
-from gradwrap.rules.equal_values import check_distinct, check_independent
+from gradwrap.rules.equal_values import check_distinct, check_independent, defined_by_span
 from gradwrap.rules.matrices import as_read
 from gradwrap.scipy.doors import dispatcher, unchecked
-from gradwrap.scipy.kinds import Factors, Tangent, formula, system
+from gradwrap.scipy.kinds import Adjoint, Factors, Tangent, formula, system
 from gradwrap.scipy.rules.matrices import (
     adjoint,
     as_columns,
@@ -599,6 +599,12 @@ def _orth(A: Any, out: Any) -> Any:
     return dispatcher("linalg.svd")(A, full_matrices=False)[0][:, : out.shape[1]]
 
 
+def _of_null_space(g: Any, out: Any, A: Any) -> Any:
+    size, overlap = np.linalg.norm(A), adjoint(out) @ g
+    g = defined_by_span(np, "scipy.linalg.null_space", overlap, size, g)
+    return -adjoint(np.linalg.pinv(A)) @ g @ adjoint(out)
+
+
 def _diagsvd(s: Any, M: Any, N: Any) -> Any:
     matrix = np.diag(s)
     if len(s) == M:
@@ -662,17 +668,17 @@ DECOMPOSITIONS = [
         Factors(_svd, lambda xp, g, out, a: of_svd(xp, g, backend_of(a).meta(a, 0), out)[0]),
         arrays="a",
         neutral="full_matrices",
-        note="vectors beyond the singular values turn as little as they can",
+        note="vectors beyond the singular values: for losses of their span, NaN elsewhere",
     ),
     formula("linalg.svdvals", lambda a: np.linalg.svd(a, compute_uv=False), "a"),
     formula("linalg.diagsvd", _diagsvd, "s:1"),
     formula("linalg.orth", _orth, "A", neutral="rcond"),
     Row(
         "linalg.null_space",
-        Tangent(lambda t, out, A: -np.linalg.pinv(A) @ (t["A"] @ out)),
+        Adjoint({"A": _of_null_space}, {"A": lambda t, out, A: -np.linalg.pinv(A) @ (t @ out)}),
         arrays="A",
         neutral="rcond",
-        note="a basis of several vectors turns as little as it can",
+        note="for losses of the span, NaN where the choice of the basis matters",
     ),
     Row("linalg.lu", Tangent(_lu), arrays="a:2"),
     formula("linalg.lu_factor", _lu_factor, "a:2"),

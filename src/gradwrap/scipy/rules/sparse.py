@@ -55,6 +55,7 @@ from gradwrap.scipy.tracked_matrix import (
     tracked,
     values_of,
 )
+from gradwrap.scipy.tracked_products import columns_of, has_tracked_products, with_plain_products
 from gradwrap.transforms.implicit import custom_linear_solve
 
 if TYPE_CHECKING:
@@ -473,14 +474,15 @@ def _solve_with(A: Any, b: Any) -> Any:
     if isinstance(A, TrackedMatrix):
         columns = A.canonical().asformat("csc")
         return _solution_of(_System(columns.template), columns.data, b)
-    made = _plain_matrix(A)
+    made = _plain_matrix(with_plain_products(A))
     is_operator = isinstance(made, LINALG.LinearOperator)
-    columns = scipy.sparse.csc_array(made @ np.eye(made.shape[1]) if is_operator else made)
+    is_tracked = made is not A
+    columns = scipy.sparse.csc_array(columns_of(made) if is_operator else made)
     columns = columns.astype(np.result_type(columns.dtype, b.dtype, np.float32))
     b = b.astype(columns.dtype)
 
     def multiply(x: Any) -> Any:
-        return A @ x if isinstance(A, (TrackedMatrix, AnyWrapper)) else product(columns, x)
+        return A @ x if is_tracked else product(columns, x)
 
     def solved(by_adjoint: bool) -> Any:
         factors = _factors(columns, by_adjoint)
@@ -570,8 +572,13 @@ def _solver(name: str) -> Any:
         if name == "spsolve" and _is_traced(A):
             x = _solve_with(A, b)
             return np.reshape(x, (-1,)) if x.ndim == 2 and x.shape[1] == 1 else x
+        given = map(with_plain_products, args)
+        named = {word: with_plain_products(value) for word, value in options.items()}
         result = scipys(f"sparse.linalg.{name}")(
-            _plain_matrix(A), plain(as_array(b)), *plain(args), **plain(options)
+            _plain_matrix(with_plain_products(A)),
+            plain(as_array(b)),
+            *plain([*given]),
+            **plain(named),
         )
         x = _solve_with(A, b)
         is_pair = isinstance(result, tuple)
@@ -821,10 +828,14 @@ def _least_squares(name: str) -> Any:
 class _OfMatrices(Composed):
     """A composed function that takes matrices of tracked elements."""
 
-    def __init__(self, function: Callable[..., Any], *, always: bool = False) -> None:
+    def __init__(
+        self, function: Callable[..., Any], *, always: bool = False, takes_operators: bool = False
+    ) -> None:
         super().__init__(function)
         self.always = always
         """Call the function for plain matrices too."""
+        self.takes_operators = takes_operators
+        """Give it operators with tracked products, not their dense matrices."""
 
     def stand_in(self, row: Row) -> Any:
         """Return a dispatcher that takes tracked matrices; plain results get our classes."""
@@ -835,11 +846,18 @@ class _OfMatrices(Composed):
             args = tuple(map(matrix_of, args))
             options = {name: matrix_of(value) for name, value in options.items()}
             holds = any(isinstance(value, HOLDERS) for value in args) and _holds_matrix(args)
+            if any(map(has_tracked_products, (*args, *options.values()))):
+                holds = True
+                args = tuple(map(self._given, args))
             if self.always or holds or not are_plain(args, options):
                 return self.answer(row, args, options)
             return _ours(original(*args, **options))
 
         return dispatch
+
+    def _given(self, value: Any) -> Any:
+        is_dense = not self.takes_operators and has_tracked_products(value)
+        return columns_of(value) if is_dense else value
 
 
 def _asked(name: str) -> Callable[[Any], Any]:
@@ -919,7 +937,7 @@ CLASSES = [
 ]
 CLASSES_OF = frozenset(row.original for row in CLASSES)
 SOLVERS = [
-    Row(f"sparse.linalg.{name}", _OfMatrices(_solver(name)))
+    Row(f"sparse.linalg.{name}", _OfMatrices(_solver(name), takes_operators=True))
     for name in (
         *("bicg", "bicgstab", "cg", "cgs", "gcrotmk", "gmres", "lgmres", "minres", "qmr"),
         *("spsolve", "spsolve_triangular", "tfqmr"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from functools import partial, partialmethod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.kinds import formula
 from gradwrap.scipy.solving import as_array, attached, data_of, plain
 from gradwrap.scipy.table import Row, register
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # Distances, along the last axis -------------------------------------------------------------------
 
@@ -536,12 +540,115 @@ def _with_points(hull: Any, kind: Any, points: Any) -> Any:
     return hull
 
 
+def _of_compiled(
+    data: str, formulas: dict[str, Callable[[Any, Any], Any]], places: str = "", others: str = ""
+) -> Callable[[Any], Any]:
+    """Make the maker of a class in C of tracked `data`; which points belong together is plain.
+
+    `formulas` give what depends on the data, from SciPy's object and the data. The methods `places`
+    are asked for plain places, and there is no rule for `others`.
+    """
+
+    def make(native: Any) -> Any:
+        def __new__(cls: Any, first: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807  a class's
+            made = native(plain(first), *plain(args), **plain(kwargs))
+            if not is_recorded(first):
+                return made
+            of_tracked = object.__new__(kind)
+            of_tracked.__dict__.update(vars(made), _made=made, _tracked=as_array(first) * 1.0)
+            return of_tracked
+
+        body: dict[str, Any] = {"__new__": __new__, "__module__": native.__module__}
+        body |= {"__doc__": native.__doc__, "__init__": lambda self, *args, **kwargs: None}
+        body |= {data: property(lambda self: self._tracked)}
+        body |= {name: property(partial(_found, name, of)) for name, of in formulas.items()}
+        body |= {name: partialmethod(_place, name) for name in places.split()}
+        body |= {name: property(partial(_refused_part, name)) for name in others.split()}
+        kind = meta_of(native)(native.__name__, (native,), body)
+        return kind
+
+    return make
+
+
+def _found(name: str, formula: Callable[[Any, Any], Any], self: Any) -> Any:
+    made = self._made
+    found = formula(made, self._tracked)
+    path = f"spatial.{type(made).__name__}"
+    return attached(path, {name: getattr(made, name)}, {(name,): found})[name]
+
+
+def _place(self: Any, name: str, xi: Any, *args: Any, **kwargs: Any) -> Any:
+    return getattr(self._made, name)(plain(as_array(xi)), *args, **kwargs)
+
+
+def _refused_part(name: str, self: Any) -> Any:
+    raise NoRuleError(
+        f"scipy.spatial.{type(self).__name__}.{name} of tracked data has no derivative. Fix: take "
+        "what the object says of places, and compute with the data; or make it of plain data."
+    )
+
+
+def _simplex_maps(triangles: Any, points: Any) -> Any:
+    """Return for each simplex what takes a point to its barycentric coordinates."""
+    corners = points[triangles.simplices]
+    edges = np.swapaxes(corners[:, :-1] - corners[:, -1:], -1, -2)
+    return np.concatenate([np.linalg.inv(edges), corners[:, -1:]], axis=1)
+
+
+def _meeting(count: int, size: int, groups: Any, name: str) -> Any:
+    """Return the members of each group, of which `size` determine a point."""
+    for group in groups:
+        if len(group) > size:
+            raise NoRuleError(
+                f"scipy.spatial.{name}: {len(group)} of the data meet in one point, which has no "
+                "derivative, as it parts where they move. Fix: move them a little."
+            )
+    return np.array([sorted(group) for group in groups], dtype=int).reshape(count, size)
+
+
+def _circumcentres(diagram: Any, points: Any) -> Any:
+    """Return the points that are as far from one of their sites as from the others."""
+    sites: list[set[int]] = [set() for _ in diagram.vertices]
+    for pair, vertices in zip(diagram.ridge_points, diagram.ridge_vertices, strict=True):
+        for vertex in vertices:
+            if vertex >= 0:
+                sites[vertex].update(map(int, pair))
+    size = diagram.ndim + 1
+    near = points[_meeting(len(sites), size, sites, "Voronoi.vertices")]
+    apart = near[:, 1:] - near[:, :1]
+    halves = np.sum(apart**2, axis=-1, keepdims=True) / 2
+    return near[:, 0] + np.linalg.solve(apart, halves)[..., 0]
+
+
+def _intersections(made: Any, halfspaces: Any) -> Any:
+    """Return the points where the planes of the halfspaces meet."""
+    size, facets = made.ndim, made.dual_facets
+    planes = halfspaces[_meeting(len(facets), size, facets, "HalfspaceIntersection.intersections")]
+    return np.linalg.solve(planes[..., :-1], -planes[..., -1:])[..., 0]
+
+
+BOUNDS: dict[str, Callable[[Any, Any], Any]] = {
+    "max_bound": lambda _, points: np.max(points, axis=0),
+    "min_bound": lambda _, points: np.min(points, axis=0),
+}
+DELAUNAY = _of_compiled(
+    "points",
+    {"transform": _simplex_maps, **BOUNDS},
+    "find_simplex",
+    "add_points equations lift_points plane_distance",
+)
+VORONOI = _of_compiled("points", {"vertices": _circumcentres, **BOUNDS}, others="add_points")
+HALFSPACES = _of_compiled(
+    "halfspaces",
+    {"intersections": _intersections},
+    others="add_halfspaces dual_area dual_equations dual_points dual_volume",
+)
 CLASSES = [
     Row("spatial.ConvexHull", Class(_hull)),
-    *(
-        Row(f"spatial.{name}", _Refusing())
-        for name in ("Delaunay", "HalfspaceIntersection", "SphericalVoronoi", "Voronoi")
-    ),
+    Row("spatial.Delaunay", Class(DELAUNAY)),
+    Row("spatial.HalfspaceIntersection", Class(HALFSPACES)),
+    Row("spatial.SphericalVoronoi", _Refusing()),
+    Row("spatial.Voronoi", Class(VORONOI)),
 ]
 register(
     [
