@@ -11,7 +11,7 @@ NAMES: dict[str, dict[str, str]] = {
             "basic blas cython_blas cython_lapack decomp decomp_cholesky decomp_lu "
             "decomp_qr decomp_schur decomp_svd lapack matfuncs misc special_matrices"
         ),
-        "no rule: tried by its array-API path": (
+        "no rule: tried by its array-API path, then by its own source": (
             "dft find_best_blas_type get_blas_funcs get_lapack_funcs hadamard helmert "
             "hilbert invhilbert invpascal pascal qr_delete qr_insert qr_update "
             "solve_lyapunov"
@@ -43,7 +43,7 @@ NAMES: dict[str, dict[str, str]] = {
             "smirnovi spence stdtr stdtridf stdtrit struve tandg tklmbda voigt_profile wofz "
             "wright_bessel wrightomega xlog1py xlogy y0 y1 yn yv yve zetac"
         ),
-        "no rule: tried by its array-API path": (
+        "no rule: tried by its array-API path, then by its own source": (
             "ai_zeros assoc_laguerre bei_zeros beip_zeros ber_zeros bernoulli berp_zeros "
             "bi_zeros c_roots cg_roots chebyc chebys chebyt chebyu ellip_harm ellip_harm_2 "
             "ellip_normal erf_zeros euler fresnel_zeros fresnelc_zeros fresnels_zeros "
@@ -74,7 +74,7 @@ NAMES: dict[str, dict[str, str]] = {
         "errors and warnings": (
             "ConstantInputWarning DegenerateDataWarning FitError NearConstantInputWarning"
         ),
-        "no rule: tried by its array-API path": (
+        "no rule: tried by its array-API path, then by its own source": (
             "abs anderson anderson_ksamp barnard_exact bayes_mvs binomtest bootstrap "
             "boschloo_exact boxcox_normmax boxcox_normplot chi2_contingency cramervonmises cumfreq "
             "directional_stats dunnett ecdf estimated_cdf exp expectile fisher_exact fit "
@@ -100,7 +100,7 @@ NAMES: dict[str, dict[str, str]] = {
         "classes of plain data": (
             "CZT StateSpace TransferFunction ZerosPolesGain ZoomFFT dlti lti"
         ),
-        "no rule: tried by its array-API path": (
+        "no rule: tried by its array-API path, then by its own source": (
             "abcd_normalize band_stop_obj besselap bode buttap buttord "
             "cheb1ap cheb1ord cheb2ap cheb2ord closest_STFT_dual_window "
             "cont2discrete cspline2d czt_points dbode dfreqresp dimpulse dlsim dstep "
@@ -113,12 +113,12 @@ NAMES: dict[str, dict[str, str]] = {
         "modules": "windows",
     },
     "fft": {
-        "no rule: tried by its array-API path": (
+        "no rule: tried by its array-API path, then by its own source": (
             "get_workers register_backend set_backend set_global_backend set_workers skip_backend"
         ),
     },
     "fftpack": {
-        "no rule: tried by its array-API path": (
+        "no rule: tried by its array-API path, then by its own source": (
             "diff tilbert itilbert hilbert ihilbert sc_diff cs_diff cc_diff ss_diff shift fftfreq "
             "rfftfreq fftshift ifftshift next_fast_len"
         ),
@@ -146,13 +146,15 @@ NAMES: dict[str, dict[str, str]] = {
         "modules": (
             "cobyla lbfgsb linesearch minpack minpack2 moduleTNC nonlin optimize slsqp tnc zeros"
         ),
-        "no rule: tried by its array-API path": "linprog_verbose_callback show_options",
+        "no rule: tried by its array-API path, then by its own source": (
+            "linprog_verbose_callback show_options"
+        ),
     },
     "spatial": {
         "errors and warnings": "QhullError",
         "classes of plain data": "Rectangle",
         "modules": "ckdtree distance kdtree qhull transform",
-        "no rule: tried by its array-API path": (
+        "no rule: tried by its array-API path, then by its own source": (
             "convex_hull_plot_2d delaunay_plot_2d voronoi_plot_2d"
         ),
     },
@@ -162,7 +164,7 @@ NAMES: dict[str, dict[str, str]] = {
             "base bsr compressed construct coo csc csgraph csr data dia dok extract lil "
             "linalg sparsetools sputils"
         ),
-        "no rule: tried by its array-API path": (
+        "no rule: tried by its array-API path, then by its own source": (
             "get_index_dtype load_npz matrix_transpose safely_cast_index_arrays save_npz"
         ),
         "classes of plain data": ("sparray spmatrix"),
@@ -190,12 +192,12 @@ NAMES: dict[str, dict[str, str]] = {
         ),
         "errors and warnings": "ConstantWarning",
         "modules": "codata constants",
-        "no rule: tried by its array-API path": "find precision unit value",
+        "no rule: tried by its array-API path, then by its own source": "find precision unit value",
     },
     "sparse.linalg": {
         "errors and warnings": ("ArpackError ArpackNoConvergence MatrixRankWarning"),
         "classes of plain data": "LaplacianNd LinearOperator SuperLU",
-        "no rule: tried by its array-API path": (
+        "no rule: tried by its array-API path, then by its own source": (
             "eigs funm_multiply_krylov "
             "is_sptriangular lobpcg matrix_power onenormest "
             "spbandwidth spilu use_solver"
@@ -203,7 +205,7 @@ NAMES: dict[str, dict[str, str]] = {
         "modules": "dsolve eigen interface isolve matfuncs",
     },
     "sparse.csgraph": {
-        "no rule: tried by its array-API path": (
+        "no rule: tried by its array-API path, then by its own source": (
             "construct_dist_matrix csgraph_from_dense csgraph_from_masked "
             "csgraph_masked_from_dense csgraph_to_dense csgraph_to_masked "
             "maximum_flow reconstruct_path yen"
@@ -213,12 +215,12 @@ NAMES: dict[str, dict[str, str]] = {
     "cluster.hierarchy": {
         "classes of plain data": "ClusterNode DisjointSet",
         "errors and warnings": "ClusterWarning",
-        "no rule: tried by its array-API path": (
+        "no rule: tried by its array-API path, then by its own source": (
             "dendrogram from_mlab_linkage set_link_color_palette to_mlab_linkage"
         ),
     },
     "signal.windows": {
-        "no rule: tried by its array-API path": (
+        "no rule: tried by its array-API path, then by its own source": (
             "barthann bartlett blackman blackmanharris bohman boxcar chebwin cosine dpss "
             "exponential flattop gaussian general_cosine general_gaussian "
             "get_window hamming hann kaiser_bessel_derived lanczos nuttall parzen "
@@ -226,7 +228,7 @@ NAMES: dict[str, dict[str, str]] = {
         ),
     },
     "stats.qmc": {
-        "no rule: tried by its array-API path": (
+        "no rule: tried by its array-API path, then by its own source": (
             "discrepancy geometric_discrepancy scale update_discrepancy"
         ),
         "classes of plain data": (

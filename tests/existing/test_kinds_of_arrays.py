@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import decimal
 import fractions
 import importlib
@@ -196,6 +197,19 @@ def written_into_masked(x: Any) -> Any:
     return (m * np.arange(1.0, 5.0)).sum()
 
 
+def copied_deeply(x: Any) -> Any:
+    m = np.ma.masked_array(x**2, mask=[False, True])
+    c = copy.deepcopy(m)
+    c[1] = x[0]
+    return 3 * c.sum() + m.sum() + m.filled(0.0)[1]
+
+
+def methods_of_arrays_take_masked(x: Any) -> Any:
+    m = np.ma.array([1.0, 2.0]) * x[1]
+    a = np.outer(x, x)
+    return a.dot(m).sum() + a.dot(np.ma.array([1.0, 3.0]))[1] + x.clip(m / 9).sum()
+
+
 def masked_sorted(x: Any) -> Any:
     m = np.ma.masked_array(np.outer(x, x), mask=M)
     return np.ma.sort(m, axis=0)[0].sum() + np.ma.median(m) * 2 + np.ma.average(m, axis=1).sum()
@@ -322,6 +336,8 @@ def test_structured_arrays(function: Callable[[Any], Any]) -> None:
         masked_statistics,
         masked_data,
         masked_constant,
+        copied_deeply,
+        methods_of_arrays_take_masked,
         written_into_masked,
         masked_sorted,
         divided,

@@ -1,4 +1,7 @@
-"""Linear systems of `scipy.signal` in adapted code: classes, responses, discretization."""
+"""Linear systems of `scipy.signal` in adapted code: classes, responses, discretization, filters.
+
+Functions without a rule run by SciPy's own source.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.errors import NoRuleError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +41,13 @@ def converted(x: Any) -> Any:
     return np.concatenate([system.A.ravel(), system.C.ravel()])
 
 
+def widths_of_peaks(x: Any) -> Any:
+    line = x[0] * np.exp(-((T - 0.7) ** 2) / x[1]) + x[2] * np.sin(x[3] * T)
+    at = signal.find_peaks(line)[0]
+    known = signal.peak_prominences(line, at)
+    return np.concatenate(signal.peak_widths(line, at, prominence_data=known))
+
+
 CASES: dict[str, Callable[[Any], Any]] = {
     "step": lambda x: signal.step(signal.lti(*fraction(x)), T=T)[1],
     "step of coefficients": lambda x: signal.step(fraction(x), T=T)[1],
@@ -51,6 +62,12 @@ CASES: dict[str, Callable[[Any], Any]] = {
     "dlsim": lambda x: signal.dlsim(([x[0]], [1.0, x[1], 0.2], 0.1), x[3] * np.sin(T))[1],
     "discretized": lambda x: signal.cont2discrete(matrices(x), 0.1)[0],
     "bilinear": lambda x: signal.cont2discrete(fraction(x), x[2], method="bilinear")[0],
+    "residues": lambda x: np.real(signal.residue([x[0], 1.0], [1.0, 3.0, x[1]])[0]),
+    "inverse of residues": lambda x: signal.invres([x[0], x[1]], [-x[2], -x[3]], [])[0],
+    "filter by a response": lambda x: signal.firwin2(9, [0, x[2], 0.9, 1], [x[0], x[1], 0.5, 0]),
+    "filter by least squares": lambda x: signal.firls(7, [0, x[2], 0.5, 1], [x[0], x[1], 0.1, 0]),
+    "window by name": lambda x: signal.get_window(("gaussian", x[0] * 4), 7),
+    "widths of peaks": widths_of_peaks,
     "poles": lambda x: np.abs(signal.TransferFunction(*fraction(x)).poles),
     "zeros and poles": zeros_and_poles,
     "converted": converted,
@@ -72,3 +89,11 @@ def test_plain_systems_are_scipys_own() -> None:
     system = signal.lti([1.0], [1.0, 2.0])
     assert type(system.to_ss().A) is np.ndarray
     np.testing.assert_array_equal(signal.step(system, T=T)[1], system.step(T=T)[1])
+
+
+def test_what_its_source_cannot_do_is_refused() -> None:
+    def taper(x: Any) -> Any:
+        return np.sum(signal.windows.dpss(9, 2.0 + x[0]) ** 3)
+
+    with pytest.raises(NoRuleError, match=r"dpss has no derivative in gradwrap. Fix: make it one"):
+        gw.grad(gw.adapting(taper))(X)

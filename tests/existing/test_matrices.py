@@ -63,13 +63,19 @@ def beside_known(x):
 def of_known(x):
     return (KNOWN * x[0] * KNOWN)[0, 1]
 
+def stored_in_an_array(x):
+    a = np.zeros([4, 1])
+    a[np.ix_([0, 2])] = np.asmatrix(np.ones(2)).reshape(2, 1)
+    a[np.ix_([1, 3])] = np.asmatrix(x[:2] ** 2).reshape(2, 1)
+    return (np.eye(4) * x[2] * np.asmatrix(a))[3, 0] + (a * a).sum()
+
 def made_inside(x):
     known = np.matrix(KNOWN)
     return (known * x[0] * known)[0, 1] + (x[1] * known**2)[1, 1]
 """
 NAMES = (
     *("products", "parts", "of_text", "stores", "blocks", "kalman"),
-    *("beside_known", "made_inside"),
+    *("beside_known", "made_inside", "stored_in_an_array"),
 )
 
 

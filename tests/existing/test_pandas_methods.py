@@ -306,6 +306,8 @@ def test_expressions_of_the_engine_that_is_compiled(
         lambda s: spatial.KDTree(s.to_frame()).query([[1.0]])[0],
         lambda s: np.trapezoid(y=s, x=s.index) + np.bincount(np.digitize(s, [1.0]), weights=s),
         lambda s: s[np.asarray(s) > 0.9] * s.loc[np.asarray(s) > 0.9],
+        lambda s: np.histogram(s, bins=[0.0, 1.0, 9.0], weights=s**2)[0],
+        lambda s: np.histogram(s, bins=3)[1],
     ],
 )
 def test_functions_that_make_arrays_of_tables(function: Any) -> None:

@@ -380,3 +380,68 @@ def test_a_small_curvature_is_one() -> None:
         return optimize.root(slope, np.array([1.0, 2.0]), tol=1e-14).x
 
     np.testing.assert_allclose(gw.jacobian(lowest)(1.3), [2.6, 3.0], rtol=1e-6)
+
+
+def fitted(x: Any) -> tuple[Any, Any]:
+    """Residuals of a curve with two parameters, and their slopes."""
+    t = np.linspace(0.1, 2.0, 9)
+    y = 2.0 * np.exp(-0.7 * t) * x[0] + 0.1 * np.sin(5 * t) * x[1]
+
+    def slopes(p: Any) -> Any:
+        return np.stack([np.exp(-p[1] * t), -t * p[0] * np.exp(-p[1] * t)], axis=1)
+
+    return lambda p: p[0] * np.exp(-p[1] * t) - y, slopes
+
+
+def by_jac(x: Any, so: Any) -> Any:
+    residuals, slopes = fitted(x)
+    found = so.least_squares(residuals, [1.0, 1.0], jac=slopes, **EXACTLY)
+    again = dict(found)
+    return np.linalg.inv(found.jac.T @ again["jac"]) * 2 * found.cost + found.get("jac")[0, 1]
+
+
+def by_cov(x: Any, so: Any) -> Any:
+    residuals, slopes = fitted(x)
+    p, cov, info, *_ = so.leastsq(
+        residuals, [1.0, 1.0], Dfun=slopes, full_output=True, xtol=1e-15, ftol=1e-15
+    )
+    return cov * np.sum(info["fvec"] ** 2) + p[0]
+
+
+EXACTLY = {"xtol": 1e-15, "ftol": 1e-15, "gtol": 1e-15}
+
+
+@pytest.mark.parametrize("covariance", [by_jac, by_cov])
+def test_covariances_of_fits(covariance: Callable[[Any, Any], Any]) -> None:
+    at, step = np.array([1.0, 0.5]), 1e-4
+    wanted = np.stack(
+        [
+            (covariance(at + e, native) - covariance(at - e, native)) / 2 / step
+            for e in step * np.eye(2)
+        ],
+        axis=-1,
+    )
+    np.testing.assert_allclose(covariance(at, new), covariance(at, native), rtol=1e-9)
+    for jacobian in (gw.jacrev, gw.jacfwd):
+        np.testing.assert_allclose(jacobian(lambda x: covariance(x, new))(at), wanted, rtol=1e-4)
+
+
+def test_slopes_of_a_fit_that_are_not_read_cost_nothing() -> None:
+    calls: list[int] = []
+
+    def size(x: Any, *, reads: bool) -> Any:
+        residuals, slopes = fitted(x)
+
+        def counted(p: Any) -> Any:
+            calls.append(0)
+            return residuals(p)
+
+        found = new.least_squares(counted, [1.0, 1.0], jac=slopes, **EXACTLY)
+        return found.x[0] + (found.jac[0, 0] if reads else 0.0)
+
+    counts: list[int] = []
+    for reads in (False, True):
+        calls.clear()
+        gw.grad(lambda x, reads=reads: size(x, reads=reads))(np.array([1.0, 0.5]))
+        counts.append(len(calls))
+    assert counts[0] < counts[1]

@@ -148,7 +148,11 @@ class _Copies:
             _check_masks(function, found, asked)
             return found
 
+        def __deepcopy__(array: Any, memo: Any) -> Any:  # noqa: ARG001, N807  a method
+            return array.copy()
+
         kind.__array_ufunc__, kind.__array_function__ = __array_ufunc__, __array_function__
+        kind.__deepcopy__ = __deepcopy__
 
     def _construct(self, *args: Any, **options: Any) -> Any:
         """Make a masked array of a variable."""

@@ -7,6 +7,7 @@ module (`make_system` of its solvers, say) has none, and runs in a copy with oth
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
@@ -23,17 +24,29 @@ def helper(function: Any, lookup: Callable[[Any], Any]) -> Any:
     """Return the stand-in of a function that no public module of SciPy shows, or None."""
     if type(function) is not FunctionType or _is_public(function):
         return None
-    copies: list[Any] = []
+    copied = in_copy(lookup)
 
     @functools.wraps(function)
     def stand_in(*args: Any, **options: Any) -> Any:
-        if are_plain(args, options):
-            return function(*args, **options)
-        if not copies:
-            copies.append(_copy(function, lookup))
-        return copies[0](*args, **options)
+        return (function if are_plain(args, options) else copied(function))(*args, **options)
 
     return stand_in
+
+
+def in_copy(lookup: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return what copies a function of SciPy's that is written in Python, and keeps the copy."""
+
+    def found(value: Any) -> Any:
+        own = lookup(value)
+        is_scipys = type(value) is FunctionType and value.__module__.startswith("scipy.")
+        return copied(value) if own is None and is_scipys else own
+
+    @functools.cache
+    def copied(function: Any) -> Any:
+        own = inspect.unwrap(function)
+        return _copy(own, found) if type(own) is FunctionType else None
+
+    return copied
 
 
 def _is_public(function: FunctionType) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 from gradwrap.adaptation.builtin_names import BUILTINS
 from gradwrap.adaptation.later import new_code_of
 from gradwrap.adaptation.plain_values import are_plain, standing_in
+from gradwrap.core.library.labelled import opening
 from gradwrap.core.observing.callers import MARK
 
 Lookup = Callable[[Any], Any]
@@ -25,6 +26,7 @@ def shadowing(original: Any, path: str, lookup: Lookup) -> Any:
     made: list[Any] = []
 
     @standing_in(original, path)
+    @opening
     def stand_in(*args: Any, **options: Any) -> Any:
         if are_plain(args, options):
             return original(*args, **options)

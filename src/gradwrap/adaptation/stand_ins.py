@@ -23,7 +23,7 @@ import array_api_compat
 import numpy as _np  # noqa: ICN001  `numpy` is the module that stands in for it
 
 from gradwrap import random
-from gradwrap.adaptation import dask, numba, numexpr, processes, subclasses
+from gradwrap.adaptation import dask, numba, numexpr, processes, random_names, subclasses
 from gradwrap.adaptation.beside import source_of
 from gradwrap.adaptation.bottleneck import FUNCTIONS
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
@@ -33,7 +33,7 @@ from gradwrap.adaptation.matrices import matrices
 from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule
 from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of, lent, unheld
 from gradwrap.adaptation.readers import READERS, readers_of, readers_of_numpy
-from gradwrap.adaptation.scipy_helpers import helper
+from gradwrap.adaptation.scipy_helpers import helper, in_copy
 from gradwrap.adaptation.shadows import shadow, shadowing
 from gradwrap.adaptation.standard_functions import functions_in_python
 from gradwrap.adaptation.statistics_names import Normal, statistics_functions
@@ -337,6 +337,8 @@ def _scipy_dispatcher() -> Callable[[Any], Any] | None:
         module: Any = importlib.import_module("gradwrap.scipy")
     except ImportError:  # without SciPy
         return None
+    kinds: Any = importlib.import_module("gradwrap.scipy.kinds")
+    kinds.in_source.append(in_copy(stand_in_of))
     found: Callable[[Any], Any] = module.stand_in
     return found
 
@@ -638,6 +640,11 @@ def _normal(distribution: NormalDist) -> Any:
     return _enter(distribution, Normal(distribution.mean, distribution.stdev))
 
 
+def _of_random(generator: Any) -> Any:
+    stand_in_of(sys.modules["random"])
+    return _enter(generator, random_names.shared(generator))
+
+
 _FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
     **dict.fromkeys(READERS, readers_of),
     **dict.fromkeys(numba.MODULES, numba.functions),
@@ -648,6 +655,7 @@ _FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
     "functools": _generic_functions,
     "numexpr": numexpr.functions,
     "numpy.testing": _checks,
+    "random": random_names.random_functions(stand_in_of),
     "statistics": statistics_functions,
 }
 """What yields the functions of a module that have stand-ins, where the module is used."""
@@ -660,6 +668,7 @@ _BY_TYPE: dict[type[Any], Callable[[Any], Any]] = {
     MethodType: _method,
     _np.random.Generator: _generator,
     NormalDist: _normal,
+    random_names.RANDOM: _of_random,
     type_of(functools.cache(len)): _uncached,
 }
 _BY_NAME: dict[str, Callable[[Any], Any]] = {

@@ -35,6 +35,7 @@ from gradwrap.core.levels.wrapper import (
     native,
 )
 from gradwrap.core.library.backend import backend_of, is_array
+from gradwrap.core.observing.callers import noted
 from gradwrap.core.values.comparing import namespace_of, zeros_like
 from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, TUPLE, rebuilt, type_of
 from gradwrap.core.values.space import fit_cotangent, fit_tangent
@@ -448,8 +449,38 @@ OMITTING = Omitting(gives_value=False)
 BESIDE = ArrayApi(gives_value=False)
 
 
+in_source: list[Callable[[Any], Any]] = []
+"""What gives a function in Python that takes variables, from one of SciPy's, or None."""
+
+
+class InSource(Formula):
+    """The derivative of SciPy's own code, run on variables; its value is compared with SciPy's."""
+
+    name = "own source"
+    tracks_all = True
+    has_attributes = True
+
+    def __init__(self) -> None:
+        pass
+
+    def takes(self, parameter: str) -> bool:
+        """Take every parameter: the function is SciPy's own."""
+        return True
+
+    def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:
+        """Run the code."""
+        made = next(filter(None, (make(call.row.original) for make in in_source)), None)
+        if made is None:
+            raise NoRuleError(f"{call.name} is not written in Python. Fix: .detach() it.")
+        args, kwargs = call.form.placed(call.changed(leaves))
+        return made(*args, **kwargs)
+
+
 class Untried(ArrayApi):
-    """A function without a row, differentiated by its array-API path if that takes variables."""
+    """A function without a row, differentiated by its array-API path, or by its own source.
+
+    What fails is tried in that order.
+    """
 
     name = "array-API path, untested"
 
@@ -457,24 +488,30 @@ class Untried(ArrayApi):
         super().__init__(gives_value=False)
 
     def answer(self, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Try the array-API path; if it fails, raise an error that names the public function."""
+        """Try the ways; if all fail, raise an error that names the public function."""
         leaves = [leaf for _, leaf in wrappers_in([args, kwargs])]
         if not is_differentiated(leaves):
             return Constant.answer(Constant(""), row, args, kwargs)
-        error: Exception
-        try:
-            call = SciPyCall(row, self, args, kwargs)
-            made = call.answer()
-            if is_recorded([part for _, part in float_parts(made)]) or is_discrete(made):
-                return made
-            error = ValueError("its result does not depend on what is tracked")
-        except (GradwrapError, TypeError, ValueError, AttributeError, IndexError) as raised:
-            error = raised
+        error: Exception | None = None
+        before = noted.get()
+        for way in (self, IN_SOURCE):
+            try:
+                made = SciPyCall(row, way, args, kwargs).answer()
+                if is_recorded([part for _, part in float_parts(made)]) or is_discrete(made):
+                    noted.set(before)
+                    return made
+                raised: Exception = ValueError("its result does not depend on what is tracked")
+            except (GradwrapError, TypeError, ValueError, AttributeError, IndexError) as failed:
+                raised = failed
+            error = error or raised
         raise NoRuleError(
             f"{row.name} has no derivative in gradwrap. Fix: make it one operation with "
             f"gradwrap.primitive({row.name}), and give that a rule with gradwrap.defvjp; or give "
             "it .detach() if no gradient is wanted."
         ) from error
+
+
+IN_SOURCE = InSource()
 
 
 class Tangent(Derived):

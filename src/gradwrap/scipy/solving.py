@@ -368,6 +368,8 @@ def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
     """
     if not is_recorded(list(parts.values())):
         return result
+    later = {path[0]: part for path, part in parts.items() if isinstance(part, Later)}
+    parts = {path: part for path, part in parts.items() if not isinstance(part, Later)}
     shaped = {}
     values = {path: _at(result, path) for path in parts}
     for path, part in parts.items():
@@ -387,7 +389,46 @@ def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
             made[key] = refused_operator(part, f"scipy.{name}: .{key} of its result")
         elif isinstance(parts.get((key,)), np.ndarray):
             made[key] = values[key,]
-    return made
+    return _reading(name, made, later) if later else made
+
+
+class Later:
+    """A part of a result that takes long, and is made where it is read."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
+
+
+def _reading(name: str, result: Any, parts: Mapping[str, Later]) -> Any:
+    """Return a dictionary of SciPy's whose parts are made where they are read."""
+    waiting, base = dict(parts), type(result)
+
+    def part(made: Any, key: Any) -> Any:
+        value = dict.__getitem__(made, key)
+        later = waiting.pop(key, None)
+        if later is None:
+            return value
+        before = noted.get()
+        try:
+            found = attached(name, base({key: plain(value)}), {(key,): later.make()})
+        except GradwrapError:  # its value can be used all the same
+            noted.set(before)
+            return value
+        made[key] = dict.__getitem__(found, key)
+        return dict.__getitem__(made, key)
+
+    def items(made: Any) -> Any:
+        return {key: part(made, key) for key in dict.keys(made)}.items()
+
+    body = {
+        "__getitem__": part,
+        "get": lambda made, key, default=None: part(made, key) if key in made else default,
+        "items": items,
+        "values": lambda made: [value for _, value in items(made)],
+        "__iter__": lambda made: iter(dict.keys(made)),  # so that `dict(made)` reads its items
+        "__module__": base.__module__,
+    }
+    return type(base.__name__, (base,), body)(result)
 
 
 def _at(result: Any, path: Path) -> Any:

@@ -218,6 +218,11 @@ SAMPLES: dict[str, Any] = {
     "signal.peak_widths": lambda r: [
         call(np.array([0.1, 1.0, 0.3, 2.0, 0.2, 0.7, 0.0]), np.array([1, 3, 5])),
         call(np.array([0.1, 1.0, 0.3, 2.0, 0.2, 0.7, 0.0]), np.array([3]), 0.9),
+        call(
+            np.array([0.1, 1.0, 0.3, 2.0, 0.2, 0.7, 0.0]),
+            np.array([3]),
+            prominence_data=(np.array([1.7]), np.array([0]), np.array([6])),
+        ),
     ],
     "signal.peak_prominences": lambda r: [
         call(np.array([0.1, 1.0, 0.3, 2.0, 0.2, 0.7, 0.0]), np.array([1, 3, 5]))

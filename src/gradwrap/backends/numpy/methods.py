@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from gradwrap.core.array.variable import Variable
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.memory import one_array
 from gradwrap.core.levels.wrapper import holds_batch, is_recorded, is_scalar, native
-from gradwrap.core.values.dynamic import TYPE
+from gradwrap.core.values.dynamic import TYPE, type_of
 from gradwrap.errors import InPlaceError, TrackedValueError
 
 Method = Callable[..., Any]
@@ -134,8 +135,8 @@ def _view_as(x: Any, kind: Any, *, is_adapted: bool) -> Any:
 
 def _clip(x: Any, min: Any = NoValue, max: Any = NoValue, out: Any = None, **options: Any) -> Any:
     """Clip as the method of arrays does, with one bound or two."""
-    least, greatest = (None if bound is NoValue else bound for bound in (min, max))
-    return np.clip(x, least, greatest, out=out, **options)
+    bounds = tuple(None if bound is NoValue else bound for bound in (min, max))
+    return _called(np.clip, x, bounds, {"out": out, **options})
 
 
 def _compress(x: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
@@ -272,12 +273,23 @@ def instead(name: str) -> str:
     return f". Fix: {fix}." if fix else ""
 
 
+def _called(function: Any, x: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Call NumPy's function for a method; an instance that holds a variable says what is made."""
+    for arg in args:
+        of_values = getattr(type_of(arg), "_of_values", None)
+        if of_values is not None:
+            code = getattr(function, "_implementation", None)  # which may call the method again
+            answer = of_values if type_of(code) is FunctionType else type_of(arg).__array_function__
+            return answer(arg, function, (), (x, *args), kwargs)
+    return protocol.call_function(type(x), function, (x, *args), kwargs)
+
+
 def _of_numpy(name: str) -> Method:
     """Return NumPy's function of the same name."""
     function = getattr(np, name)
 
     def method(x: Any, *args: Any, **kwargs: Any) -> Any:
-        return protocol.call_function(type(x), function, (x, *args), kwargs)
+        return _called(function, x, args, kwargs)
 
     method.__name__ = name
     method.__doc__ = function.__doc__

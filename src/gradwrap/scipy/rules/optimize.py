@@ -18,6 +18,7 @@ from gradwrap.scipy.kinds import ArrayApi, formula
 from gradwrap.scipy.results import is_float, part_at
 from gradwrap.scipy.rules.matrices import solved, spread
 from gradwrap.scipy.solving import (
+    Later,
     Solved,
     SolvedWithList,
     as_args,
@@ -357,7 +358,10 @@ def _least_squares(
         return f_scale**2 * np.sum(rho((residuals(x) / f_scale) ** 2)) / 2
 
     x = _stationary(grad(cost), result.x, _pairs_of(bounds, result.x), name)
-    return {("x",): x, ("fun",): residuals(x), ("cost",): cost(x)}
+    parts = {("x",): x, ("fun",): residuals(x), ("cost",): cost(x)}
+    if loss == "linear" and isinstance(result.jac, np.ndarray):
+        parts["jac",] = Later(lambda: jacobian(residuals)(x))
+    return parts
 
 
 def _pairs_of(bounds: Any, x: Any) -> Any:
@@ -369,13 +373,23 @@ def _pairs_of(bounds: Any, x: Any) -> Any:
 
 
 def _leastsq(result: Any, fun: Any, name: Any, args: Any) -> Any:
+    def residuals(x: Any) -> Any:
+        return np.reshape(as_array(fun(x, *args)), (-1,))
+
     def cost(x: Any) -> Any:
-        return np.sum(as_array(fun(x, *args)) ** 2) / 2
+        return np.sum(residuals(x) ** 2) / 2
 
     x = _stationary(grad(cost), result[0], None, name)
-    if is_recorded(x):
-        fun(x, *args)  # what it keeps of its last call moves with the solution
-    return {(0,): x}
+    if not is_recorded(x):
+        return {(0,): x}
+    made = fun(x, *args)  # what it keeps of its last call moves with the solution
+    if len(result) == 2:
+        return {(0,): x}
+    parts = {(0,): x, (2, "fvec"): as_array(made)}
+    if result[1] is not None:
+        slopes = jacobian(residuals)(x)
+        parts[1,] = np.linalg.inv(slopes.T @ slopes)
+    return parts
 
 
 def _curve_fit(

@@ -503,7 +503,7 @@ NONE = [
         neutral="height threshold distance prominence width wlen plateau_size",
     ),
     formula("signal.peak_prominences", prominences, "x", neutral="wlen"),
-    formula("signal.peak_widths", widths, "x rel_height"),
+    formula("signal.peak_widths", widths, "x rel_height prominence_data", groups="prominence_data"),
     *(
         Row(f"signal.{name}", Constant("indices, counts or facts"))
         for name in (

@@ -311,10 +311,12 @@ def widths(
     prominence_data: Any = None,
     wlen: Any = None,
 ) -> Any:
-    known = prominence_data
-    if known is None:
+    if prominence_data is None:
         known = import_module("scipy.signal").peak_prominences(plain(x), np.asarray(peaks), wlen)
-    return _widths(x, np.asarray(peaks), rel_height, prominences(x, peaks, known)[0], out)
+        prominence = prominences(x, peaks, known)[0]
+    else:
+        prominence = prominence_data[0]
+    return _widths(x, np.asarray(peaks), rel_height, prominence, out)
 
 
 def _widths(x: Any, peaks: Any, rel_height: Any, prominence: Any, out: Any) -> Any:

@@ -231,9 +231,9 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
     if isinstance(value, SEQUENCE):
         value = type_of(variable)._stacked(value)
     elif find_backend(type_of(value)) is None:
+        value = converted(value, is_operand=False)  # of a matrix, its numbers alone are stored
         for base in type_of(value).__mro__:
             variable._backend.check_converting(f"{base.__module__}.{base.__name__}")
-        value = converted(value, is_operand=False)
     level = highest_level([variable, value])
     op = find_op("setitem")
     assert op is not None
