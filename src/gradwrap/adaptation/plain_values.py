@@ -43,9 +43,9 @@ PLAIN: set[type[Any]] = {
 are_plain_types: Callable[[Iterable[object]], bool] = PLAIN.issuperset
 
 
-QUEUES = (deque, UserList)
+QUEUES: tuple[type[Any], ...] = (deque, UserList)
 """What NumPy takes for a list."""
-ROWS = (*SEQUENCE, *QUEUES)
+ROWS: tuple[type[Any], ...] = (*SEQUENCE, *QUEUES)
 
 
 def at_hand(value: Any) -> Any:

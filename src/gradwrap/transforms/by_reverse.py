@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.core.levels.levels import is_differentiating, new_level
+from gradwrap.core.levels.modes import is_traced, note_nan
 from gradwrap.core.levels.wrapper import innermost, is_at
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.transforms.argnums import name_of
+from gradwrap.transforms.batch import batch_of
 from gradwrap.transforms.recording import Recording
 
 if TYPE_CHECKING:
@@ -41,6 +44,10 @@ def without_nan(  # noqa: PLR0913  a run in forward mode
 
     `entered` are the primals with their tangents, `outs` are the leaves of the output.
     """
+    if is_traced():
+        note_nan()
+    if is_traced() or is_differentiating():
+        return tangents
     places = [_nans_of(out, t) for out, t in zip(outs, tangents, strict=True)]
     count = sum(map(len, places))
     if not 0 < count <= MOST:
@@ -85,12 +92,21 @@ def _nans_of(out: Any, tangent: Any) -> Any:
     return np.flatnonzero(nan & np.isfinite(values))
 
 
-def _rows(function: Callable[..., Any], leaves: list[Any]) -> list[list[Any]]:
-    """Return the blocks of the Jacobian of a function of a list, which returns one."""
-    from gradwrap.transforms.jacobian_blocks import by_rows
+def _rows(function: Callable[..., Any], given: list[Any]) -> list[list[Any]]:
+    """Return the Jacobian's parts of a function of a list, which returns a list of vectors."""
+    recording = Recording(function, 0, (given,), {})
+    (argument,) = recording.tracked
+    found: list[list[Any]] = []
+    for out in recording.out:
+        units = batch_of(np.eye(out.shape[0]), new_level())
+        arrived = recording.arrived([out], [units])
+        found.append([_part(arrived, leaf, out.shape[0]) for leaf in argument.leaves])
+    return found
 
-    recording = Recording(function, 0, (leaves,), {})
-    return by_rows(recording, recording.out, False, None)
+
+def _part(arrived: dict[Any, Any], leaf: Any, count: int) -> Any:
+    found = arrived.get(leaf[0])
+    return np.zeros((count, *leaf[0].meta.shape)) if found is None else innermost(found)
 
 
 def _filled(tangent: Any, place: Any, rows: Sequence[Any], starts: Sequence[Any]) -> Any:

@@ -9,8 +9,7 @@ from gradwrap.core.calls.annihilating import dual_kind
 from gradwrap.core.calls.forward import AnyDual, Dual
 from gradwrap.core.graph.alignment import has_other_labels, labels_in_forward_mode
 from gradwrap.core.graph.untaken import ran_adapted
-from gradwrap.core.levels.levels import inspecting, is_differentiating, new_level
-from gradwrap.core.levels.modes import is_traced, note_nan
+from gradwrap.core.levels.levels import inspecting, new_level
 from gradwrap.core.levels.wrapper import is_at, make_wrapper, snapshot
 from gradwrap.core.library.backend import is_array, is_floating, own_buffers, wrapper_class
 from gradwrap.core.library.labelled import labelled, with_labels, without_labels
@@ -85,23 +84,23 @@ def jvp(
     """
     level = new_level()
     entered = _entered(fun, primals, tangents, level)
-    is_outermost = not is_differentiating()
-    if is_outermost:
-        ran_adapted.set(False)
+    ran_before = ran_adapted.get()
+    ran_adapted.set(False)
     try:
         returned = without_inner(run(fun, entered, {}), level)
     except BaseException:
         labels_in_forward_mode.pop(level, None)
         raise
+    finally:
+        is_adapted = ran_adapted.get()
+        ran_adapted.set(is_adapted or ran_before)
     if labels_in_forward_mode and has_other_labels(level):
         moved = [place for place, tangent in enumerate(tangents) if tangent is not None]
         Recording(fun, moved, primals, {})  # refuses the tables if they meet
     out, aux = out_and_aux(name_of(fun), returned, has_aux)
     leaves, treedef = flatten(out)
     found = [_tangent_of(leaf, level) for leaf in leaves]
-    if is_traced():
-        note_nan()
-    elif is_outermost and ran_adapted.get():
+    if is_adapted:
         found = without_nan(fun, primals, entered, leaves, found, level, has_aux=has_aux)
     own_buffers(found, [leaf for tangent in tangents for leaf in flatten(tangent)[0]])
     value = unwrapped(out, level)

@@ -88,8 +88,7 @@ def walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for eac
     """Visit the nodes, as `backward_pass` describes."""
     asked = inspecting.get()
     inspection = None if asked is None else Inspection(asked, roots)
-    specially = create_graph or inspection is not None or placement is not None
-    specially = specially or everywhere is not None
+    specially = create_graph or (inspection, placement, everywhere) != (None, None, None)
     began = next_sequence_number()
     pending: dict[int, Pending] = {}
     heap: list[int] = []
