@@ -3,8 +3,8 @@
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
 `later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth`, `eleventh`, `twelfth`,
 `thirteenth`, `fourteenth`, `fifteenth`, `sixteenth`, `seventeenth`, `eighteenth`, `nineteenth`,
-`twentieth`, `twentyfirst`, `twentysecond`, `twentythird` and `twentyfourth`, which need the extras
-`wild`, `wild-fresh` and so on to `wild-twentyfourth`.
+`twentieth`, `twentyfirst`, `twentysecond`, `twentythird`, `twentyfourth` and `twentyfifth`, which
+need the extras `wild`, `wild-fresh` and so on to `wild-twentyfifth`.
 `--write` enters the table in docs/public-packages.md; `--cost` measures what it costs that a
 package is adapted, and what gradients cost; `--compiled` compares compiled gradients with eager
 ones at other arguments.
@@ -41,6 +41,7 @@ from .thirteenth import THIRTEENTH
 from .trying import REFUSED, RIGHT, Tried, tried, version
 from .twelfth import TWELFTH
 from .twentieth import TWENTIETH
+from .twentyfifth import TWENTYFIFTH
 from .twentyfirst import TWENTYFIRST
 from .twentyfourth import TWENTYFOURTH
 from .twentysecond import TWENTYSECOND
@@ -72,6 +73,7 @@ SAMPLES = {
     "twentysecond": TWENTYSECOND,
     "twentythird": TWENTYTHIRD,
     "twentyfourth": TWENTYFOURTH,
+    "twentyfifth": TWENTYFIFTH,
 }
 GUIDE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 RECORD = GUIDE.with_name("public-packages.md")

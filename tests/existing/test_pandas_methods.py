@@ -360,3 +360,26 @@ def test_a_table_of_a_matrix_of_a_subclass() -> None:
     x = np.array([0.3, -1.2, 0.8, 2.1])
     expected = 2 * x + np.array([0.0, 1.0, 0.0, 0.0])
     np.testing.assert_allclose(gw.grad(gw.adapting(fitted))(x), expected)
+
+
+REDUCED = {
+    "maximum": lambda t: np.maximum.reduce([t["a"] - t["b"], np.abs(t["b"].shift(1).fillna(0.0))]),
+    "add": lambda t: np.add.reduce((t["a"], t["b"])) ** 2,
+    "one": lambda t: np.multiply.reduce(t["b"]) * t["a"],
+    "of truths": lambda t: np.logical_or.reduce([t["a"] > 0.4, t["b"] > 1.0]) * t["b"],
+    "call": lambda t: np.add([t["a"], t["b"]], 1.0)[1],
+}
+
+
+@pytest.mark.parametrize("name", REDUCED)
+def test_ufuncs_of_lists_of_tracked_columns(name: str) -> None:
+    function = REDUCED[name]
+
+    def reduced(x: Any) -> Any:
+        table = pd.DataFrame({"a": x, "b": x**2 + 0.3})
+        return np.sum(function(table) * np.arange(1.0, 5.0))
+
+    x = np.array([0.3, 0.7, 0.2, 1.4])
+    steps = 1e-6 * np.eye(4)
+    expected = [(reduced(x + e) - reduced(x - e)) / 2e-6 for e in steps]
+    assert np.allclose(gw.grad(gw.adapting(reduced))(x), expected, atol=1e-7)

@@ -6,6 +6,7 @@ import functools
 import importlib
 import math
 import sys
+from collections import UserList, deque
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -1210,3 +1211,77 @@ def test_a_lazy_module_of_numpy_has_the_name_of_a_package() -> None:
 def test_the_exponential_of_a_dense_array_is_dense() -> None:
     linalg: Any = importlib.import_module("scipy.sparse.linalg")
     check(lambda x: linalg.expm(np.outer(x, x))[0, 1])
+
+
+QUEUES = {
+    "array": lambda d: np.array(d)[0] ** 2,
+    "asarray": lambda d: np.asarray(d).sum() ** 2,
+    "mean": lambda d: np.mean(d) * np.std(d) + np.max(d),
+    "dot": lambda d: np.dot(d, np.arange(2.0)) + np.percentile(d, 30),
+    "nested": lambda d: np.array([d, [1.0, 2.0]]).prod(),
+    "of values alone": lambda d: np.sum(np.array(type(d)([1.0, 2.0]))) * d[0],
+}
+
+
+@pytest.mark.parametrize("name", QUEUES)
+@pytest.mark.parametrize("kind", [deque, UserList])
+def test_queues_of_tracked_values_are_lists_to_numpy(name: str, kind: Any) -> None:
+    def pushed(x: Any) -> Any:
+        queue = kind()
+        for one in x:
+            queue.append(one * 2.0)
+        return QUEUES[name](queue)
+
+    check(pushed)
+
+
+def test_a_list_of_tracked_values_is_no_scalar() -> None:
+    def asked(x: Any) -> Any:
+        return x[0] * (np.isscalar([x[0]]) + 2 * np.isscalar(x[1]) + 4 * np.isscalar({"a": x})) ** 2
+
+    check(asked)
+
+
+POLYNOMIALS = {
+    "products": lambda x: (np.poly1d([1.0, -x[0]]) * np.poly1d([x[1], 2.0]))(0.3),
+    "quotients": lambda x: (np.poly1d([1.0, -x[0], x[1]]) / x[1])(x[0]),
+    "sums": lambda x: (np.poly1d([x[0], 1.0]) + np.poly1d([2.0, x[1], 0.5]) ** 2)(0.4),
+    "slopes": lambda x: np.poly1d([x[0], 1.0, x[1]]).deriv()(0.2),
+    "integrals": lambda x: np.poly1d([x[0], 1.0, x[1]]).integ()(0.7),
+    "roots": lambda x: np.poly1d([1.0, -x[0], -x[1]]).roots.max(),
+    "coefficients": lambda x: np.poly1d([1.0, -x[0]], r=False).coeffs[1] * x[1],
+    "through roots": lambda x: np.poly1d([x[0], x[1], 2.0], True)(0.1),
+    "Lagrange": lambda x: functools.reduce(
+        lambda p, k: p * (np.poly1d([1.0, -x[k]]) / (x[1 - k] - x[k] + 3.0)), (0, 1), np.poly1d(1.0)
+    )(0.6),
+}
+
+
+@pytest.mark.parametrize("name", POLYNOMIALS)
+def test_polynomials_with_tracked_coefficients(name: str) -> None:
+    check(POLYNOMIALS[name])
+
+
+def test_arrays_like_numbers_and_lists() -> None:
+    check(lambda x: np.full_like(3.0, x[0]) * x[1] + np.full_like([1.0, 2.0], x[1])[0] ** 2)
+    check(lambda x: np.full_like(5, x[0], dtype=float) ** 2 + np.ones_like(2) * x[1])
+
+
+def test_types_of_numba_are_dtypes_in_compiled_code(tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    source = """
+        import numba as nb
+        import numpy as np
+
+        @nb.njit
+        def run(x):
+            places, squares = np.empty(2, dtype=nb.uint32), np.zeros(2, nb.float64)
+            for i in range(2):
+                places[i] = 1 - i
+                squares[i] = x[i] ** 2
+            return squares[places[0]] * x[0] + np.ones_like(x, dtype=nb.float64)[0] * x[1]
+
+        def outside(x):
+            return run(x) + 0.0
+    """
+    check(written(tmp_path, source).outside)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.errors import TrackedValueError
 from packages import written
 
 if TYPE_CHECKING:
@@ -159,6 +160,69 @@ def test_sympy_is_called_as_it_is(tmp_path: Path) -> None:
         assert not any(name.startswith("sympy") for name in gw.adapted_modules())
     check(package.solved)
     check(package.weighted)  # by a constant of adapted code
+
+
+EXPRESSIONS = """
+    import sympy as sp
+
+    y, t = sp.symbols("y t")
+
+    def slope(x):
+        return float(sp.diff(x[0] * y**2 / (1 + y * x[1]), y).evalf(subs={y: x[0] + 0.4}))
+
+    def written(x):
+        return np.sum(sp.lambdify(y, x[0] * sp.sin(y * x[1]) + y, "numpy")(x[1] * np.arange(3.0)))
+
+    def steps(x):
+        rate = sp.lambdify([y, t], -x[0] * y + x[1] * sp.cos(t), "math")
+        value = x[1]
+        for k in range(3):
+            value = value + 0.1 * rate(value, 0.1 * k)
+        return value
+
+    def solved(x):
+        return float(sp.solve(y * x[0] - x[1], y)[0]) * x[0] ** 3
+
+    def determinant(x):
+        found = sp.Matrix([[x[0], y], [y, x[1]]]).det()
+        return float(found.subs({y: x[1]})) + float(sp.N(found.subs(y, 0.3)))
+
+    def checked(x):
+        rates = {y: x[0] * y * (1 - t), t: x[1] * y}
+        unknown = set().union(*(one.free_symbols for one in rates.values())) - rates.keys()
+        assert not unknown
+        return sp.lambdify([y, t], rates[y] + rates[t])(x[1], 0.3)
+
+    def numbers(x):
+        return float(sp.Rational(1, 3) * x[0] + sp.pi * x[1] - sp.Float(2.5) / x[0])
+"""
+
+
+@pytest.mark.parametrize(
+    "name", ["slope", "written", "steps", "solved", "determinant", "numbers", "checked"]
+)
+def test_tracked_numbers_are_symbols_in_expressions(tmp_path: Path, name: str) -> None:
+    pytest.importorskip("sympy")
+    check(getattr(written(tmp_path, EXPRESSIONS), name))
+
+
+def test_a_function_that_keeps_a_tracked_number_in_an_expression(tmp_path: Path) -> None:
+    pytest.importorskip("sympy")
+    source = """
+        import sympy as sp
+        from sympy.abc import y
+
+        made = []
+
+        def kept(x):
+            if not made:
+                made.append(sp.lambdify(y, x[0] * y))
+            return made[0](x[1])
+    """
+    slope = gw.grad(gw.adapting(written(tmp_path, source).kept))
+    assert np.allclose(slope(X), X[::-1])
+    with pytest.raises(TrackedValueError, match="make the expression, and the function of it, in"):
+        slope(X)
 
 
 HELD = """

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -134,7 +135,7 @@ TAKEN = """
         return np.diff(np.sqrt(x) ** 2)[0]
 
     def transformed(x):
-        return np.fft.fft(np.sqrt(x) ** 2).real[1]
+        return np.fft.fft(np.sqrt(x) ** 2).real[0]
 
     def stored(x):
         squares = np.zeros(4)
@@ -182,6 +183,121 @@ def test_jacobians_second_derivatives_and_compiled_gradients(tmp_path: Path) -> 
     curvatures = -0.25 * np.array([0.5, 1.0, 0.3, 0.9]) ** -1.5 * (X > 0)
     assert np.allclose(gw.hessian(function)(X), np.diag(curvatures))
     assert np.allclose(gw.compile(gw.grad(function))(X), ROOTS)
+
+
+LIMITS = """
+    def with_weights(x):  # the farthest element has no weight
+        distance = np.abs(x - 0.4)
+        root = np.sqrt((1 - (distance / distance.max()) ** 3) ** 3)
+        return np.sum(root * np.sin(x) * np.array([1.0, 2.0, 3.0, 4.0])) / np.sum(root)
+
+    def by_least_squares(x):
+        root = np.sqrt((1 - (x / x.max()) ** 3) ** 3)
+        line = np.stack([np.ones_like(x), x], axis=1) * root[:, None]
+        return np.sum(np.linalg.lstsq(line, np.sin(x) * root, rcond=None)[0])
+
+    def distances(x):
+        squares = np.sum((x[:, None] - x[None, :]) ** 2 * np.ones((3, 1, 1)), axis=0)
+        return np.sum(np.exp(-np.sqrt(squares)) * np.arange(16.0).reshape(4, 4))
+
+    def of_nothing(x):
+        return np.sqrt(np.sum(np.maximum(x - 1.0, 0.0) ** 2)) + x[0] ** 2
+
+    def of_a_slow_limit(x):
+        return np.sum(np.sqrt(np.abs(x) ** 3))
+
+    def an_angle(x):
+        return np.arccos(x[0] / np.sqrt(x[0] ** 2)) + x[2] ** 2
+"""
+
+NO_LIMITS = """
+    def a_cusp(x):
+        return np.sum(np.cbrt(x ** 2))
+
+    def a_line(x):
+        return np.sum(np.cbrt(x ** 3))
+
+    def a_product(x):
+        return np.sum(np.sqrt(x) * np.sqrt(x))
+
+    def random(x):
+        return np.sum(np.sqrt(x ** 4)) * np.random.default_rng().normal()
+"""
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+@pytest.mark.parametrize("name", names(LIMITS))
+def test_a_zero_that_meets_an_infinite_derivative(name: str, tmp_path: Path) -> None:
+    """The limit is zero, as differences of values say."""
+    plain = getattr(written(tmp_path, LIMITS), name)
+    function = gw.adapting(plain)
+    expected = gw.grad(gw.numerical(plain))(X)
+    close = partial(np.allclose, atol=3e-3 if name == "of_a_slow_limit" else 1e-6)
+    assert close(gw.grad(function)(X), expected)
+    rows = gw.jacrev(lambda x: np.stack([function(x) * 2.0, x[1]]))(X)
+    assert close(rows, [2.0 * expected, [0.0, 1.0, 0.0, 0.0]])
+    assert close(gw.vjp(function, X)[1](-3.0)[0], -3.0 * expected)
+    columns = [gw.jvp(function, (X,), (one,))[1] for one in np.eye(4)]
+    assert close(columns, expected)
+
+    def several(x: Any) -> Any:
+        return function(x), [x[:2], function(x) * np.ones(5)]
+
+    by_columns = gw.jacfwd(several)(X)
+    assert close(by_columns[1][1], np.tile(expected, (5, 1)))
+    assert close(by_columns[0], expected)
+    assert close(by_columns[1][0], np.eye(4)[:2])
+    repeated = gw.jacobian(lambda x: function(x) * np.ones(5))
+    assert close(repeated(X), np.tile(expected, (5, 1)))
+    before = X.copy()
+    in_two = gw.grad(lambda a, named: function(np.concatenate([a, named["b"]])), argnums=(0, 1))
+    first, second = in_two(X[:2], {"b": X[2:]})
+    assert close([*first, *second["b"]], expected)
+    assert np.array_equal(X, before)
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+@pytest.mark.parametrize("name", names(NO_LIMITS))
+def test_zeros_and_infinities_without_the_limit_zero_stay_nan(name: str, tmp_path: Path) -> None:
+    function = gw.adapting(getattr(written(tmp_path, NO_LIMITS), name))
+    assert np.isnan(gw.grad(function)(X)).tolist() == [False, True, False, False]
+    assert np.isnan(gw.jacrev(lambda x: function(x) * np.ones(2))(X)[:, 1]).all()
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+@pytest.mark.parametrize("name", ["by_an_integer", "in_a_loop"])
+def test_a_program_that_was_made_where_there_was_no_nan(name: str, tmp_path: Path) -> None:
+    """It gives NaN at a zero; the function runs there, and has other passes."""
+    function = gw.adapting(getattr(written(tmp_path, OF_ROOTS), name))
+    compiled = gw.compile(gw.grad(function))
+    assert np.allclose(compiled(X + 0.1)[2:], 0.5 / np.sqrt(X + 0.1)[2:])
+    for _ in range(2):
+        assert np.allclose(compiled(X), ROOTS)
+    assert len(compiled.programs) == 1
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+def test_a_program_that_was_made_at_a_limit(tmp_path: Path) -> None:
+    function = gw.adapting(written(tmp_path, LIMITS).with_weights)
+    compiled = gw.compile(gw.grad(function))
+    forward = gw.compile(lambda x: gw.jvp(function, (x,), (np.ones(4),))[1])
+    for x in (X, X + np.array([0.3, 0.0, 0.1, 0.2]), X):
+        assert np.allclose(compiled(x), gw.grad(function)(x))
+        assert np.allclose(forward(x), compiled(x).sum())
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+@pytest.mark.parametrize("name", [*names(OF_ROOTS)])
+def test_forward_mode_asks_reverse_mode(name: str, tmp_path: Path) -> None:
+    function = gw.adapting(getattr(written(tmp_path, OF_ROOTS), name))
+    assert np.allclose([gw.jvp(function, (X,), (one,))[1] for one in np.eye(4)], ROOTS)
+    found, tangent, more = gw.jvp(
+        lambda x, n: ({"a": [function(x), x]}, n), (X, 3), (np.ones(4), None), has_aux=True
+    )
+    assert np.allclose(tangent["a"][0], ROOTS.sum())
+    assert np.allclose(tangent["a"][1], 1.0)
+    assert more == 3
+    assert np.allclose(found["a"][0], function(X))
 
 
 def test_a_gradient_without_nan_is_computed_once(tmp_path: Path) -> None:

@@ -131,6 +131,15 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         for kind in ("linear", "nearest", "previous", "quadratic", "cubic")
     },
     **{
+        f"interp1d {kind}, {fill} outside": (
+            lambda x, y, at, kind=kind, fill=fill: new.interp1d(
+                x, y, kind, bounds_error=False, fill_value=fill
+            )(np.concatenate([at, [-9.0, 9.0]])),
+            (X, Y, AT),
+        )
+        for kind, fill in (("linear", 1.5), ("cubic", 1.0), ("quadratic", (2.0, 3.0)))
+    },
+    **{
         f"make_interp_spline {k}": (
             lambda x, y, at, k=k: new.make_interp_spline(x, y, k)(at),
             (X, Y, AT),

@@ -31,6 +31,7 @@ from gradwrap.adaptation.rounded_keys import Looked, restore
 from gradwrap.adaptation.rounded_keys import caches as looked_in
 from gradwrap.adaptation.searching import lacks_a_part, without_derivative
 from gradwrap.adaptation.stand_ins import compiled_as, look_again, stand_in_of
+from gradwrap.adaptation.sympy import symbols
 from gradwrap.core.array.adapted import (
     adapted_caller,
     made_text,
@@ -242,7 +243,7 @@ class _Runs:
             *((compiled_as, self.compiled), (rounding_as, self.rounding), (is_checked, True)),
             (looker, searches.look),
             *((caches, filled), (looked_in, looked), (kept_objects, objects)),
-            *((texts, Texts()), (plain_made, [0, 0]), (are_kept, True)),
+            *((texts, Texts()), (plain_made, [0, 0]), (are_kept, True), (symbols, {})),
         ]
         changed = ((one, value) for one, value in settings if one.get() is not value)
         outside = [(variable, variable.set(value)) for variable, value in changed]

@@ -118,17 +118,26 @@ class CompiledCalls(ast.NodeTransformer):
 def joined(values: Any) -> Any:
     """Join a list that holds variables to one array; return other values unchanged.
 
-    An object whose `__array__` returns a variable is that variable: a ufunc would refuse it.
+    An object whose `__array__` returns a variable is that variable: a ufunc would refuse it, as one
+    alone, or in a list.
     """
-    if isinstance(values, SEQUENCE):
-        return ours.array(values) if holds_wrapper(values) else values
-    if isinstance(values, ARRAYS) or not is_differentiating():
-        return values
-    own = attribute_or_none(type_of(values), "__array__")
-    if own is None or hasattr(values, "__array_ufunc__"):
-        return values
-    found = values.__array__()
-    return found if isinstance(found, AnyWrapper) else values
+    if not isinstance(values, SEQUENCE):
+        has_own = hasattr(values, "__array_ufunc__")
+        return values if has_own else _its_variable(values)
+    if holds_wrapper(values):
+        return ours.array(values)
+    parts = list(map(_its_variable, values))
+    return ours.array(parts) if holds_wrapper(parts) else values
+
+
+def _its_variable(value: Any) -> Any:
+    """Return the variable that an object returns as its array; other objects unchanged."""
+    if isinstance(value, ARRAYS) or not is_differentiating():
+        return value
+    if attribute_or_none(type_of(value), "__array__") is None:
+        return value
+    found = value.__array__()
+    return found if isinstance(found, AnyWrapper) else value
 
 
 def operate(symbol: str, left: Any, right: Any) -> Any:

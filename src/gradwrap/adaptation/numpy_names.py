@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import operator
+import sys
+from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +34,7 @@ from gradwrap.core.calls.general import converted
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, data_of
 from gradwrap.core.observing.callers import noted
-from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
+from gradwrap.core.values.dynamic import DICT, LIST, SEQUENCE, TUPLE, type_of
 from gradwrap.errors import BatchedValueError, TrackedValueError
 
 if TYPE_CHECKING:
@@ -108,6 +110,7 @@ def _making(original: Any, tracked: Callable[..., Any]) -> Callable[..., Any]:
 
     @standing_in(original, f"numpy.{original.__name__}")
     def stand_in(*args: Any, **options: Any) -> Any:
+        args, options = _with_dtypes(args, options)
         if not is_differentiating():
             try:
                 return original(*args, **options)
@@ -284,7 +287,22 @@ class _OfFunction:
         return getattr(self._plain, name)
 
 
+def _with_dtypes(args: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return the arguments of a call with dtypes in place of Numba's types."""
+    if "numba" not in sys.modules:
+        return args, options
+    return tuple(map(_dtype_of, args)), {name: _dtype_of(one) for name, one in options.items()}
+
+
+def _dtype_of(value: Any) -> Any:
+    if not type_of(value).__module__.startswith("numba.core.types"):
+        return value
+    return import_module("numba.np.numpy_support").as_dtype(value)
+
+
 def _is_scalar(element: Any) -> bool:
+    if isinstance(element, (*SEQUENCE, DICT)):
+        return False
     return issubclass(kind_of(element), (np.generic, float))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections import UserList, deque
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -42,6 +43,11 @@ PLAIN: set[type[Any]] = {
 are_plain_types: Callable[[Iterable[object]], bool] = PLAIN.issuperset
 
 
+QUEUES: tuple[type[Any], ...] = (deque, UserList)
+"""What NumPy takes for a list."""
+ROWS: tuple[type[Any], ...] = (*SEQUENCE, *QUEUES)
+
+
 def at_hand(value: Any) -> Any:
     """Compute a tracked array of a library whose arrays are computed later; return others."""
     compute = getattr(type_of(value), "compute", None) if isinstance(value, AnyWrapper) else None
@@ -56,7 +62,7 @@ def is_plain(values: Iterable[Any]) -> bool:
     for value in values:
         if isinstance(value, HOLDERS):
             return False
-        if isinstance(value, SEQUENCE):
+        if isinstance(value, ROWS):
             if not is_plain(value):
                 return False
         elif isinstance(value, DICT) and not is_plain(value.values()):
@@ -79,6 +85,8 @@ def unheld(value: Any) -> Any:
         return value if is_same else type_of(value)(parts)
     if type_of(value) is DICT:
         return {key: unheld(part) for key, part in value.items()}
+    if isinstance(value, QUEUES) and not is_plain(value):
+        return list(map(unheld, value))
     return value
 
 

@@ -8,6 +8,7 @@ from gradwrap.core.array.adapted import as_python
 from gradwrap.core.calls.annihilating import dual_kind
 from gradwrap.core.calls.forward import AnyDual, Dual
 from gradwrap.core.graph.alignment import has_other_labels, labels_in_forward_mode
+from gradwrap.core.graph.untaken import ran_adapted
 from gradwrap.core.levels.levels import inspecting, new_level
 from gradwrap.core.levels.wrapper import is_at, make_wrapper, snapshot
 from gradwrap.core.library.backend import is_array, is_floating, own_buffers, wrapper_class
@@ -29,6 +30,7 @@ from gradwrap.transforms.arguments import (
     unwrapped,
     without_inner,
 )
+from gradwrap.transforms.by_reverse import without_nan
 from gradwrap.transforms.recording import Recording, out_and_aux
 from gradwrap.transforms.running import run
 from gradwrap.transforms.typed import typed_as_jvp, typed_as_linearize
@@ -82,17 +84,24 @@ def jvp(
     """
     level = new_level()
     entered = _entered(fun, primals, tangents, level)
+    ran_before = ran_adapted.get()
+    ran_adapted.set(False)
     try:
         returned = without_inner(run(fun, entered, {}), level)
     except BaseException:
         labels_in_forward_mode.pop(level, None)
         raise
+    finally:
+        is_adapted = ran_adapted.get()
+        ran_adapted.set(is_adapted or ran_before)
     if labels_in_forward_mode and has_other_labels(level):
         moved = [place for place, tangent in enumerate(tangents) if tangent is not None]
         Recording(fun, moved, primals, {})  # refuses the tables if they meet
     out, aux = out_and_aux(name_of(fun), returned, has_aux)
     leaves, treedef = flatten(out)
     found = [_tangent_of(leaf, level) for leaf in leaves]
+    if is_adapted:
+        found = without_nan(fun, primals, entered, leaves, found, level, has_aux=has_aux)
     own_buffers(found, [leaf for tangent in tangents for leaf in flatten(tangent)[0]])
     value = unwrapped(out, level)
     tangent_out = unflatten(treedef, _as_outputs(found, value))

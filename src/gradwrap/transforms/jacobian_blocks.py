@@ -9,6 +9,7 @@ from gradwrap.core.graph.node import Node
 from gradwrap.core.graph.special_nodes import unguarded
 from gradwrap.core.graph.thorough import thorough_pass
 from gradwrap.core.levels.levels import inspecting, new_level, next_sequence_number
+from gradwrap.core.levels.wrapper import innermost
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.hooks import leaf_hooks
 from gradwrap.core.values.comparing import zeros_like
@@ -108,7 +109,7 @@ def _rows_of_one(
         known = None if only is None else start.rows_at(only[0], first, last)
         if known is not None:
             return [known]
-        found = start.arrived(first, last, level, keep=last < total, thorough=recording.is_adapted)
+        found = start.arrived(recording, output, first, last, level)
         return [
             None if leaf is None else rows_of(found.get(leaf[0]), original, last - first, level)
             for leaf, original in leaves
@@ -163,12 +164,20 @@ class _DiagonalStart:
         self.rows = rows
 
     def arrived(
-        self, first: int, last: int, level: int, *, keep: bool, thorough: bool
+        self, recording: Recording, output: Any, first: int, last: int, level: int
     ) -> dict[Any, Any]:
         """Return the leaves' cotangents for a stretch of rows, as one batch of this level."""
-        rows = batch_of(self._some_rows(first, last), level)
-        walk = thorough_pass if thorough else backward_pass
-        found = walk([(self.node, rows)], retain_graph=keep)
+        roots = [(self.node, batch_of(self._some_rows(first, last), level))]
+        ones = output._backend.ones_like(output._value)
+        keep = last < size_of(ones.shape)
+        if recording.is_adapted:
+            units = batch_of(_scaled_units(ones, first, last), level)
+            if not backend_of(ones).is_seen_finite(self.factors):  # the pass has to see infinities
+                roots = [(output._node, units)]
+            confirms = recording.confirming([output], [units])
+            found = thorough_pass(roots, retain_graph=keep, confirms=confirms)
+        else:
+            found = backward_pass(roots, retain_graph=keep)
         leaf_hooks(found)
         return found
 
@@ -181,14 +190,18 @@ class _DiagonalStart:
         if self.rows is not None:
             is_all = first == 0 and last == self.rows.shape[0]
             return self.rows if is_all else self.rows[first:last, ...]
-        factors = self.factors
-        backend = backend_of(factors)
-        xp = backend.xp
-        size = size_of(factors.shape)
-        meta = backend.meta(factors, 0)
-        unit = xp.eye(last - first, size, k=first, dtype=meta.dtype, device=meta.device)
-        scaled = unit * xp.reshape(factors, (1, size))
-        return xp.reshape(scaled, (last - first, *factors.shape))
+        return _scaled_units(self.factors, first, last)
+
+
+def _scaled_units(factors: Any, first: int, last: int) -> Any:
+    """Return a stretch of the unit vectors of a space, each times its factor."""
+    backend = backend_of(factors)
+    xp = backend.xp
+    size = size_of(factors.shape)
+    meta = backend.meta(factors, 0)
+    unit = xp.eye(last - first, size, k=first, dtype=meta.dtype, device=meta.device)
+    scaled = unit * xp.reshape(factors, (1, size))
+    return xp.reshape(scaled, (last - first, *factors.shape))
 
 
 def _diagonal_start(output: Any) -> _DiagonalStart:
@@ -383,9 +396,17 @@ def by_columns(
     for out in outputs:
         check_output(recording.name, out, holomorphic)
     space = FlatAxis([original for _, original in leaves_of(recording)])
-    linear = recording.linear_map(outputs).transposed()
+    linear = recording.linear_map(outputs).transposed(keep=recording.is_adapted)
     datas = [out._value if recording.is_tracked(out) else out for out in outputs]
-    return _blocks_of(space, chunk_size, lambda basis: (datas, linear.pull(basis)))
+    blocks = _blocks_of(space, chunk_size, lambda basis: (datas, linear.pull(basis)))
+    if recording.is_adapted and _hold_nan(blocks):  # a pass by rows can do more about it
+        return by_rows(recording, outputs, holomorphic, chunk_size)
+    return blocks
+
+
+def _hold_nan(blocks: Sequence[Sequence[Any]]) -> bool:
+    arrays = (innermost(one) for some in blocks for one in some if one is not None)
+    return any(backend_of(one).is_seen_nan(one) for one in arrays)
 
 
 def by_fewer(

@@ -33,11 +33,13 @@ from gradwrap.errors import (
 )
 from gradwrap.transforms.argnums import described, name_of, selected
 from gradwrap.transforms.arguments import Tracked, given_to, unwrapped, without_inner
+from gradwrap.transforms.confirming import Call
 from gradwrap.transforms.running import check_kept, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from gradwrap.core.graph.thorough import Nans
     from gradwrap.core.library.backend import Backend
     from gradwrap.typing.signatures import Argnums
 
@@ -79,6 +81,9 @@ class Recording:
             ran_adapted.set(False)
         self.out: Any = without_inner(run(fun, entered, named), self.level)
         self.is_adapted: bool = ran_adapted.get()
+        self._call: Call | None = None
+        if is_outermost and self.is_adapted:
+            self._call = Call(fun, args, kwargs, places, self.out)
         if is_outermost and not self.is_adapted:
             out = self.out
             node = out._node if isinstance(out, AnyWrapper) else None
@@ -158,8 +163,13 @@ class Recording:
         if self._guarded:
             self._check_arguments()
         try:
-            walk = thorough_pass if self.is_adapted else backward_pass
-            arrived = walk(roots, retain_graph=keep, create_graph=create_graph)
+            if self.is_adapted:
+                confirms = self.confirming(outputs, cotangents)
+                arrived = thorough_pass(
+                    roots, retain_graph=keep, create_graph=create_graph, confirms=confirms
+                )
+            else:
+                arrived = backward_pass(roots, retain_graph=keep, create_graph=create_graph)
         except MemoryError as error:
             note_memory(error, f"in the backward pass of {self.name}, at {latest_op(error)}")
             raise
@@ -169,6 +179,14 @@ class Recording:
                 leaf_hooks(arrived)
                 break
         return arrived
+
+    def confirming(
+        self, outputs: Sequence[Any], cotangents: Sequence[Any]
+    ) -> Callable[[Nans], bool] | None:
+        """Return what tells if the values of adapted code have gradients in place of NaN."""
+        if self._call is None:
+            return None
+        return functools.partial(self._call.confirms, outputs, cotangents)
 
     def pull(
         self, outputs: Sequence[Any], cotangents: Sequence[Any], *, keep: bool = False

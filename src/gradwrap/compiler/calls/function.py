@@ -265,7 +265,7 @@ class Compiled(Generic[P, R]):
         if not executable.notices_errors and is_strict():
             return call.run(self._function)
         try:
-            found = executable.call(*call.inputs)
+            found = entry.call(*call.inputs)
         except Missed:
             return self._alone(key, call, lambda: self._missed(entry, call))
         except Exception:  # noqa: BLE001  the function raises it too, or handles it

@@ -14,7 +14,7 @@ from gradwrap.core.graph.arrivals import Pending, arrive, arrive_at
 from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.graph.paths import freed_error, leading_to
 from gradwrap.core.graph.special_nodes import arrive_jointly, unguarded, visit
-from gradwrap.core.graph.untaken import Everywhere, arrive_with, is_of_use, taken_behind
+from gradwrap.core.graph.untaken import arrive_with, is_of_use, taken_behind
 from gradwrap.core.levels.levels import inspecting, next_sequence_number
 from gradwrap.core.library.scatter import PARTS, at_key
 from gradwrap.core.observing.arithmetic import PLACE, computes_derivative
@@ -28,7 +28,7 @@ from gradwrap.core.values.space import fit_cotangent
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradwrap.core.graph.untaken import Masks
+    from gradwrap.core.graph.untaken import Everywhere, Masks
     from gradwrap.core.observing.places import Placement
 
 
@@ -83,16 +83,16 @@ def walk(  # noqa: C901, PLR0912, PLR0913, PLR0915  the hot loop: a call for eac
     targets: set[Node | Leaf] | None,
     cut: bool,
     placement: Placement | None,
-    everywhere: bool = False,
+    everywhere: Everywhere | None = None,
 ) -> dict[Node | Leaf, Any]:
     """Visit the nodes, as `backward_pass` describes."""
     asked = inspecting.get()
     inspection = None if asked is None else Inspection(asked, roots)
-    specially = create_graph or inspection is not None or placement is not None or everywhere
+    specially = create_graph or (inspection, placement, everywhere) != (None, None, None)
     began = next_sequence_number()
     pending: dict[int, Pending] = {}
     heap: list[int] = []
-    masks: Masks = Everywhere() if everywhere else {}
+    masks: Masks = {} if everywhere is None else everywhere
     arrived: dict[Node | Leaf, Any] = {}
     on_path = None if targets is None else leading_to(targets, [node for node, _ in roots], cut)
     for root, cotangent in roots:

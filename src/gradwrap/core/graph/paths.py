@@ -9,7 +9,7 @@ from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node
 from gradwrap.errors import GraphFreedError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 def leading_to(targets: set[Node | Leaf], roots: list[Node | Leaf], cut: bool) -> set[Node | Leaf]:
@@ -59,3 +59,13 @@ def freed_error(node: Node) -> GraphFreedError:
         f"freed by the first backward (met at {node.op.name}). "
         "Fix: pass retain_graph=True to the first one."
     )
+
+
+def release(roots: Iterable[Node | Leaf]) -> None:
+    """Free all nodes that lead to roots, as a pass does that is the last one."""
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Node):
+            stack += _parents(node)
+            node.free()

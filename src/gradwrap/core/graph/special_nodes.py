@@ -96,18 +96,22 @@ def visit(  # noqa: C901, PLR0912, PLR0913, PLR0915  the rare cases and the stat
         later = pending, heap, arguments, hooks
         pending, heap, on_path = {}, [], None
     selected = (taken is not None or op.leaves) and later is None
-    everywhere = type(masks) is Everywhere and later is None
+    everywhere = masks if isinstance(masks, Everywhere) and later is None else None
     for edge in edges:
         parent, formula, saved, index = edge
-        if everywhere:
+        if everywhere is not None:
             behind, *more = all_taken_behind(node, edge, taken, xp)
         else:
             behind, more = taken_behind(node, edge, taken, xp) if selected else None, []
         if index == JOINT:
             made = formula(xp, g, *saved)
+            if everywhere is not None:
+                made = everywhere.cotangent(node, xp, g, made)
             arrive_jointly(pending, heap, node, parent, made, masks, [behind, *more])
         elif on_path is None or parent in on_path or parent in (targets or ()):
             cotangent = formula(xp, g, *saved)
+            if everywhere is not None:
+                cotangent = everywhere.cotangent(node, xp, g, cotangent)
             if placement is not None:
                 placement.arrive(parent)
             if parent.meta is not node.meta or op.check:

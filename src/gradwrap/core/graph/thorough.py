@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.graph.backward import walk
+from gradwrap.core.graph.paths import release
+from gradwrap.core.graph.untaken import Dropping, Everywhere
+from gradwrap.core.levels.modes import is_traced, note_nan
 from gradwrap.core.levels.wrapper import innermost
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.library.scatter import PARTS
@@ -25,11 +28,15 @@ def thorough_pass(
     retain_graph: bool = False,
     create_graph: bool = False,
     targets: set[Node | Leaf] | None = None,
+    confirms: Callable[[Nans], bool] | None = None,
 ) -> dict[Node | Leaf, Any]:
     """Pull the roots' cotangents back; if NaN arrives, once more, and remember every selection.
 
-    The graph is kept until then. The warnings are those of the first time.
+    If NaN arrives again, it is replaced by what a pass without infinite derivatives gives, where
+    `confirms` says that this is right. The graph is kept until then. The warnings are those of the
+    first time.
     """
+    note_nan()
     warnings: list[Callable[[], None]] = []
     token = held.set(warnings)
     listening = PLACE.listening
@@ -42,7 +49,16 @@ def thorough_pass(
         arrived = walk(roots, True, create_graph, targets, False, None)
         if _has_nan(arrived):
             first = [*warnings]
-            arrived = walk(roots, retain_graph, create_graph, targets, False, None, everywhere=True)
+            if create_graph or targets is not None or is_traced():
+                confirms = None
+            keep = retain_graph or confirms is not None
+            arrived = walk(roots, keep, create_graph, targets, False, None, Everywhere())
+            if confirms is not None and _has_nan(arrived):
+                arrived = _filled(
+                    arrived, walk(roots, True, False, None, False, None, Dropping()), confirms
+                )
+            if keep and not retain_graph:
+                release(node for node, _ in roots)
             warnings[:] = first if _has_nan(arrived) else ()
         return arrived
     finally:
@@ -50,6 +66,31 @@ def thorough_pass(
         held.reset(token)
         for issue in warnings:
             issue()
+
+
+Nans = dict["Node | Leaf", tuple[Any, Any]]
+"""Cotangents that held NaN: the numbers in its place, and where it was."""
+
+
+def _filled(
+    arrived: dict[Node | Leaf, Any],
+    others: dict[Node | Leaf, Any],
+    confirms: Callable[[Nans], bool],
+) -> dict[Node | Leaf, Any]:
+    """Return cotangents with those of another pass in place of NaN, if that is confirmed."""
+    filled, nans = {**arrived}, dict[Any, tuple[Any, Any]]()
+    for leaf, g in arrived.items():
+        if type(g) in PARTS or not _has_nan({leaf: g}):
+            continue
+        xp, other = backend_of(g).xp, others.get(leaf)
+        if other is None or type(other) in PARTS or backend_of(g).dtype_kind(g.dtype)[1]:
+            return arrived
+        where = xp.isnan(g)
+        filled[leaf] = xp.where(where, other, g)
+        if backend_of(g).is_seen_nan(innermost(filled[leaf])):
+            return arrived
+        nans[leaf] = filled[leaf], where
+    return filled if confirms(nans) else arrived
 
 
 def _has_nan(arrived: dict[Node | Leaf, Any]) -> bool:

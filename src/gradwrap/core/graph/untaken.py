@@ -11,7 +11,9 @@ derivative that depends on values needs it. A program without selections, or one
 the results of other operations (`maximum(x @ w, 0)`), pays nothing.
 
 Where the gradient of adapted code holds NaN, the pass is walked again, and every selection is
-remembered: by any index, and by any linear operation, of the value of a write, too.
+remembered: by any index, and by any linear operation, of the value of a write, too. If that is not
+enough, it is walked without what comes through infinite derivatives, as in the limit of a function
+whose steep part has no weight. What that gives is a guess, which values have to confirm.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from gradwrap.core.graph.node import EDGE, JOINT, Leaf, Node
 from gradwrap.core.library.backend import PYTHON_SCALARS, backend_of
 from gradwrap.core.library.scatter import PARTS, OutputPart, Scattered, is_basic_key
 from gradwrap.core.observing.arithmetic import computes_derivative
-from gradwrap.core.values.dynamic import TUPLE, type_of
+from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 from gradwrap.core.values.space import fit_cotangent, zeros_of
 
 if TYPE_CHECKING:
@@ -110,6 +112,32 @@ def _union(*masks: Any) -> Any:
 
 class Everywhere(dict[int, tuple[Any, Taken]]):
     """The masks of a pass that remembers every selection."""
+
+    def cotangent(self, _node: Node, _xp: Any, _g: Any, made: Any) -> Any:
+        """Return the cotangent that the pass uses, for the one that a formula has made."""
+        return made
+
+
+class Dropping(Everywhere):
+    """A pass that leaves out what comes through an infinite derivative."""
+
+    def cotangent(self, node: Node, xp: Any, g: Any, made: Any) -> Any:
+        """Return the cotangent that the pass uses, for the one that a formula has made."""
+        if isinstance(made, SEQUENCE):
+            return tuple(self.cotangent(node, xp, g, one) for one in made)
+        if made is None or type(made) in PARTS:
+            return made
+        backend = backend_of(made)
+        if backend.is_seen_finite(made) or backend.dtype_kind(made.dtype)[1]:
+            return made
+        if _is_elementwise(node) and made.shape == g.shape:
+            made = xp.where(g == 0.0, 0.0, made)
+        return xp.where(xp.isinf(made), 0.0, made)
+
+
+def _is_elementwise(node: Node) -> bool:
+    op = node.op
+    return op.by_element and op.rule.kind.is_elementwise and not op.leaves
 
 
 Masks = dict[int, tuple[Any, Taken]]

@@ -53,10 +53,21 @@ class Ran:
         """The names of attributes that it asks for by `getattr`."""
         self.opened: dict[int, Any] = {}
         """By identity: the objects whose attributes it gets by `vars`."""
+        self.looks_for_nan: bool = False
+        """Whether a backward pass does other things if NaN arrives, which no operation shows."""
 
 
 code_that_runs: ContextVar[Ran | None] = ContextVar("gradwrap_code_that_runs", default=None)
 """What adapted code does while a function is traced."""
+
+
+def note_nan() -> None:
+    """Note that adapted code is differentiated, where NaN leads to other passes."""
+    ran = code_that_runs.get()
+    if ran is not None and ran.code:
+        ran.looks_for_nan = True
+
+
 note_code: list[Callable[[Ran], AbstractContextManager[None]]] = []
 """What notes the code of modules that are adapted before a trace: `adaptation` enters it."""
 

@@ -1063,10 +1063,18 @@ def _interp1d(made: Any, given: Any, points: Any) -> Any:
         k = int({"quadratic": 2, "cubic": 3}.get(kind) or kind)
         knots, c = _through(x, y, k)
         (value,) = _bspline_at(knots, c, k, flat)
-    outside = (at < data[0]) | (at > data[-1])
-    if np.any(outside) and not isinstance(given["fill_value"], str):
-        value = np.where(outside[:, None], 0.0, value)  # constant there
+    fill = given["fill_value"]
+    if not isinstance(fill, str):
+        for outside, one in zip((at < data[0], at > data[-1]), _two_of(fill), strict=True):
+            if np.any(outside):
+                value = np.where(outside[:, None], np.reshape(one, (1, -1)), value)
     return _placed(value, points, trailing, axis)
+
+
+def _two_of(fill: Any) -> tuple[Any, Any]:
+    """Return what `interp1d` gives below and above its points."""
+    is_pair = isinstance(fill, tuple) and len(fill) == 2
+    return fill if is_pair else (fill, fill)
 
 
 def _steps(kind: Any, x: Any, at: Any) -> Any:

@@ -98,6 +98,7 @@ def meshgrid(xp: Any, *xi: Any, copy: bool, sparse: bool, indexing: str) -> Any:
 def like(xp: Any, name: str, dtype: Any, order: str, shape: Any, **rest: Any) -> Any:
     order = memory_order(order)
     a, *filling = (rest[word] for word in ("a", "prototype", "fill_value") if word in rest)
+    a = a if hasattr(a, "shape") else np.asarray(a)
     if dtype is not None and np.dtype(dtype).kind not in "biufc":  # texts, dates, objects
         made: Any = getattr(np, name.removesuffix("_like"))
         return made(a.shape if shape is None else sizes(shape), *filling, dtype=dtype)
