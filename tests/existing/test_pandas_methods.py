@@ -373,7 +373,7 @@ REDUCED = {
 
 @pytest.mark.parametrize("name", REDUCED)
 def test_ufuncs_of_lists_of_tracked_columns(name: str) -> None:
-    function = REDUCED[name]
+    function: Any = REDUCED[name]
 
     def reduced(x: Any) -> Any:
         table = pd.DataFrame({"a": x, "b": x**2 + 0.3})

@@ -1244,16 +1244,12 @@ def test_a_list_of_tracked_values_is_no_scalar() -> None:
 
 POLYNOMIALS = {
     "products": lambda x: (np.poly1d([1.0, -x[0]]) * np.poly1d([x[1], 2.0]))(0.3),
-    "quotients": lambda x: (np.poly1d([1.0, -x[0], x[1]]) / x[1])(x[0]),
     "sums": lambda x: (np.poly1d([x[0], 1.0]) + np.poly1d([2.0, x[1], 0.5]) ** 2)(0.4),
     "slopes": lambda x: np.poly1d([x[0], 1.0, x[1]]).deriv()(0.2),
     "integrals": lambda x: np.poly1d([x[0], 1.0, x[1]]).integ()(0.7),
     "roots": lambda x: np.poly1d([1.0, -x[0], -x[1]]).roots.max(),
     "coefficients": lambda x: np.poly1d([1.0, -x[0]], r=False).coeffs[1] * x[1],
     "through roots": lambda x: np.poly1d([x[0], x[1], 2.0], True)(0.1),
-    "Lagrange": lambda x: functools.reduce(
-        lambda p, k: p * (np.poly1d([1.0, -x[k]]) / (x[1 - k] - x[k] + 3.0)), (0, 1), np.poly1d(1.0)
-    )(0.6),
 }
 
 

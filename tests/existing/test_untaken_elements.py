@@ -300,6 +300,25 @@ def test_forward_mode_asks_reverse_mode(name: str, tmp_path: Path) -> None:
     assert np.allclose(found["a"][0], function(X))
 
 
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+def test_a_tangent_along_other_elements_than_one_without_a_limit(tmp_path: Path) -> None:
+    function = gw.adapting(written(tmp_path, NO_LIMITS).a_line)
+    slopes = np.array([1.0, np.nan, 1.0, 1.0])
+    found = [gw.jvp(function, (X,), (one,))[1] for one in np.eye(4)]
+    assert np.allclose(found, slopes, equal_nan=True)
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+def test_nan_of_a_function_that_has_a_derivative_in_forward_mode_alone(tmp_path: Path) -> None:
+    twice = gw.primitive(lambda x: 2.0 * x)
+    gw.defjvp(twice, lambda xp, t, x: 2.0 * t)
+    package = written(tmp_path, "def run(x, twice):\n    return np.sum(twice(np.sqrt(x) ** 2))\n")
+    function = gw.adapting(package.run)
+    value, tangent = gw.jvp(lambda x: function(x, twice), (X,), (np.ones(4),))
+    assert np.isclose(value, 2.0 * X.sum())
+    assert np.isnan(tangent)
+
+
 def test_a_gradient_without_nan_is_computed_once(tmp_path: Path) -> None:
     """The warnings of a derivative that is infinite are issued once, too."""
     module = written(tmp_path, "def roots(x):\n    return np.sum(np.sqrt(x))\n")

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 from gradwrap.errors import NoRuleError
 
 
-class MatrixOperator(LinearOperator):  # type: ignore[misc]  # untyped
+class _MatrixOperator(LinearOperator):  # type: ignore[misc]  # untyped
     """The operator of a tracked matrix, dense or sparse, whose products are the matrix's."""
 
     def __init__(self, A: Any) -> None:
@@ -48,23 +48,23 @@ class MatrixOperator(LinearOperator):  # type: ignore[misc]  # untyped
         return self.rmatmat(X)
 
     def _adjoint(self) -> Any:
-        return MatrixOperator(np.conj(self.matrix.T))
+        return _MatrixOperator(np.conj(self.matrix.T))
 
     def _transpose(self) -> Any:
-        return MatrixOperator(self.matrix.T)
+        return _MatrixOperator(self.matrix.T)
 
 
 def operator_of(A: Any) -> Any:
     """Return the operator of a tracked matrix, dense or sparse, as `aslinearoperator` does."""
-    return MatrixOperator(A)
+    return _MatrixOperator(A)
 
 
 def matrix_of(value: Any) -> Any:
     """Return the tracked matrix of an operator, and other values unchanged."""
-    return value.matrix if isinstance(value, MatrixOperator) else value
+    return value.matrix if isinstance(value, _MatrixOperator) else value
 
 
-class RefusedOperator(LinearOperator):  # type: ignore[misc]  # untyped
+class _RefusedOperator(LinearOperator):  # type: ignore[misc]  # untyped
     """An operator in a tracked result; it has no derivative, and its use raises an error."""
 
     def __init__(self, operator: Any, what: str) -> None:
@@ -100,4 +100,8 @@ class RefusedOperator(LinearOperator):  # type: ignore[misc]  # untyped
 
 def refused_operator(operator: Any, what: str) -> Any:
     """Return an operator that has no derivative, and whose use raises an error that names it."""
-    return RefusedOperator(operator, what)
+    return _RefusedOperator(operator, what)
+
+
+OWN: tuple[type[Any], ...] = (_MatrixOperator, _RefusedOperator)
+"""The classes of operators that are made here."""

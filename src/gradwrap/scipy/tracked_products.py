@@ -9,7 +9,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper
-from gradwrap.scipy.operators import MatrixOperator, RefusedOperator
+from gradwrap.scipy.operators import OWN
 from gradwrap.scipy.solving import plain
 
 
@@ -31,7 +31,7 @@ def has_tracked_products(value: Any) -> bool:
     """Tell if a value is an operator whose products depend on tracked values, as by a closure."""
     if not (is_differentiating() and isinstance(value, LinearOperator)):
         return False
-    if isinstance(value, (MatrixOperator, RefusedOperator, _PlainProducts)):
+    if isinstance(value, (*OWN, _PlainProducts)):
         return False
     return isinstance(value.matvec(np.zeros(value.shape[1], value.dtype)), AnyWrapper)
 

@@ -16,6 +16,7 @@ from gradwrap.core.levels.levels import is_differentiating, new_level
 from gradwrap.core.levels.modes import is_traced, note_nan
 from gradwrap.core.levels.wrapper import innermost, is_at
 from gradwrap.core.library.backend import backend_of
+from gradwrap.core.observing.callers import noted
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.transforms.argnums import name_of
@@ -68,7 +69,12 @@ def without_nan(  # noqa: PLR0913  a run in forward mode
         return [found[n].reshape(-1)[place] for n, place in enumerate(places) if len(place)]
 
     asked.__name__ = name_of(fun)
-    found = iter(_rows(asked, [leaves[n] for n in moved]))
+    before = noted.get()
+    try:
+        found = iter(_rows(asked, [leaves[n] for n in moved]))
+    except Exception:  # noqa: BLE001  an operation may have a derivative in forward mode alone
+        noted.set(before)
+        return tangents
     along = [starts[n] for n in moved]
     return [
         _filled(tangent, place, next(found), along) if len(place) else tangent
@@ -112,7 +118,8 @@ def _part(arrived: dict[Any, Any], leaf: Any, count: int) -> Any:
 def _filled(tangent: Any, place: Any, rows: Sequence[Any], starts: Sequence[Any]) -> Any:
     """Return a tangent whose NaN at some places are products of rows and starts."""
     xp = backend_of(tangent).xp
-    products = [row * start for row, start in zip(rows, starts, strict=True)]
+    pairs = zip(rows, starts, strict=True)
+    products = [xp.where(start == 0.0, 0.0, row * start) for row, start in pairs]
     sums = [xp.sum(one, axis=tuple(range(1, len(one.shape)))) for one in products]
     flat = xp.reshape(tangent, (-1,))
     is_asked = np.zeros(flat.shape[0], bool)

@@ -15,8 +15,7 @@ STANDARD = frozenset(sys.stdlib_module_names) - {"__main__"}
 LIBRARIES = STANDARD | {"gradwrap"}
 """The packages that are nobody's to change."""
 WRITTEN_IN_LIBRARIES = (
-    *("numpy.polynomial", "numpy.lib._polynomial_impl"),
-    *("scipy.signal._lti_conversion", "scipy.signal._ltisys"),
+    *("numpy.polynomial", "scipy.signal._lti_conversion", "scipy.signal._ltisys"),
 )
 """The parts of NumPy and SciPy that are written in terms of the rest, and are adapted as packages
 are."""

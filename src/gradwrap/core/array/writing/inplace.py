@@ -216,6 +216,15 @@ def in_place_call(cls: Any, symbol: str) -> Callable[..., Any]:
     return change
 
 
+def _stored(variable: Any, value: Any) -> Any:
+    """Return the array of an object that is stored; of an instance in adapted code, its values."""
+    kind = type_of(value)
+    if not hasattr(kind, "_stands_for"):
+        for base in kind.__mro__:
+            variable._backend.check_converting(f"{base.__module__}.{base.__name__}")
+    return converted(value, is_operand=False)
+
+
 def set_item(variable: Any, key: Any, value: Any) -> None:
     """Record `variable[key] = value`."""
     if is_own_part(variable, key, value):
@@ -231,9 +240,7 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
     if isinstance(value, SEQUENCE):
         value = type_of(variable)._stacked(value)
     elif find_backend(type_of(value)) is None:
-        value = converted(value, is_operand=False)  # of a matrix, its numbers alone are stored
-        for base in type_of(value).__mro__:
-            variable._backend.check_converting(f"{base.__module__}.{base.__name__}")
+        value = _stored(variable, value)
     level = highest_level([variable, value])
     op = find_op("setitem")
     assert op is not None
