@@ -1464,8 +1464,8 @@ def gastropy() -> Iterator[Case]:
     times: Any = np.arange(240.0)
 
     def wave(x: Any) -> Any:
-        phases: Any = 0.02 * (1.0 + np.arange(x.size))[:, None] * times + 0.3
-        return np.sum(x[:, None] * np.cos(phases), axis=0)
+        rates: Any = 0.02 * np.arange(1.0, len(x) + 1.0)
+        return np.sum(x[:, None] * np.cos(rates[:, None] * times + 0.3), axis=0)
 
     def power(x: Any) -> Any:
         found = bands.band_power(*spectral.psd_welch(wave(x), 1.0), m.NORMOGASTRIA)
