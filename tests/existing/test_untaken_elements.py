@@ -277,6 +277,15 @@ def test_a_program_that_was_made_where_there_was_no_nan(name: str, tmp_path: Pat
 
 
 @pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+def test_programs_of_single_precision_leave_nan_to_the_function_too(tmp_path: Path) -> None:
+    function = gw.adapting(written(tmp_path, OF_ROOTS).by_an_integer)
+    slope = gw.compile(lambda x: gw.grad(function)(x)[1])  # a number of NumPy's
+    x = X.astype(np.float32)
+    assert np.isclose(slope(x + np.float32(0.1)), 0.0)
+    assert slope(x) == 0.0
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
 def test_a_program_that_was_made_at_a_limit(tmp_path: Path) -> None:
     function = gw.adapting(written(tmp_path, LIMITS).with_weights)
     compiled = gw.compile(gw.grad(function))

@@ -16,6 +16,7 @@ import numpy as np
 from gradwrap.core.levels.levels import differentiating
 from gradwrap.core.levels.wrapper import innermost
 from gradwrap.core.library.backend import backend_of, is_array
+from gradwrap.core.observing.callers import noted
 from gradwrap.core.values.record import Record
 from gradwrap.core.values.tree import flatten, map_leaves, unflatten
 from gradwrap.transforms.arguments import as_original
@@ -84,6 +85,7 @@ class Call(Record):
             comes_near = (short <= CLOSER * middle) & (middle <= CLOSER * long)
             return bool(np.all((is_near | comes_near) & ~is_cusp))
 
+        before = noted.get()
         try:
             points |= {leaf: np.asarray(self._original(leaf)) for leaf in nans}
             if len(asked) != len(outputs) or any(x.dtype.char != "d" for x in points.values()):
@@ -97,6 +99,8 @@ class Call(Record):
                 return all(agree(slopes) for slopes in _directions(nans, points))
         except Exception:  # noqa: BLE001  an argument may not move: there is nothing to compare
             return False
+        finally:
+            noted.set(before)
 
     def _original(self, node: Any) -> Any:
         return next(

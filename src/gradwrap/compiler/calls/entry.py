@@ -17,6 +17,7 @@ import numpy as np
 
 from gradwrap.backends.numpy.arithmetic import is_strict
 from gradwrap.compiler.calls.compare import Raised, made, mismatch
+from gradwrap.compiler.calls.nans import with_known, without_nan
 from gradwrap.compiler.calls.quick import Quick, quick_call
 from gradwrap.compiler.calls.sensitivity import (
     mismatch_beyond_movement,
@@ -176,7 +177,7 @@ class Entry:
         """
         assert self.executable is not None
         run = self.executable.call
-        return _without_nan(run) if self._ran.looks_for_nan else run
+        return without_nan(run) if self._ran.looks_for_nan else run
 
     def differing(
         self, wanted: Sequence[Any], tree: TreeDef, found: Sequence[Any], call: Call | None = None
@@ -188,7 +189,7 @@ class Entry:
         if tree != self.tree:
             return "another structure"
         if self._ran.looks_for_nan:  # where the program gives NaN, the function runs
-            found = [*map(_with_known, found, wanted)]
+            found = [*map(with_known, found, wanted)]
         if call is None or self.library.name != "numpy":
             return mismatch(wanted, found, self.precisions)
         function = self.target.function
@@ -768,41 +769,6 @@ def _without_collector() -> Generator[None]:
     finally:
         if is_on:
             gc.enable()
-
-
-class HoldsNaN(Exception):  # noqa: N818  it is caught: the function runs then
-    """A result of a program holds NaN."""
-
-
-def _without_nan(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a call that raises an exception in place of results with NaN."""
-
-    def checked(*inputs: Any) -> tuple[Any, ...]:
-        found: tuple[Any, ...] = call(*inputs)
-        if any(map(_has_nan, found)):
-            raise HoldsNaN
-        return found
-
-    return checked
-
-
-def _has_nan(one: Any) -> bool:
-    if isinstance(one, float):  # NumPy's float64 is one
-        return math.isnan(one)
-    return isinstance(one, NDARRAY) and one.dtype.kind == "f" and bool(np.isnan(one).any())
-
-
-def _with_known(found: Any, wanted: Any) -> Any:
-    """Return a result with that of the function in place of NaN."""
-    if not _has_nan(found) or not isinstance(wanted, (NDARRAY, float)):
-        return found
-    if np.shape(found) != np.shape(wanted):
-        return found
-    if not isinstance(found, NDARRAY):
-        return type(found)(wanted)
-    known: Any = found.copy()
-    np.copyto(known, wanted, where=np.isnan(found))
-    return known
 
 
 def _changed(
