@@ -360,3 +360,40 @@ def test_a_package_that_makes_tables(tmp_path: Path) -> None:
         gw.grad(gw.adapting(package.counted))(x)
     found = gw.grad(gw.adapting(package.counted, compiled="numerical"))(x)
     np.testing.assert_allclose(found, [1.0, 3.0], rtol=1e-8)
+
+
+def _seen_by_values(x: Any) -> Any:
+    table = pd.DataFrame({"a": np.zeros(3), "b": np.ones(3)})
+    values = table["a"].values
+    table.loc[0, "a"] = x[0]
+    return values.sum() * x[1] + table["a"].sum()
+
+
+def _seen_by_an_array(x: Any) -> Any:
+    series = pd.Series(np.zeros(3))
+    array = np.asarray(series)
+    series.iloc[1] = x[0]
+    return array.sum() * x[1]
+
+
+def _seen_by_its_data(x: Any) -> Any:
+    array = np.zeros(3)
+    series = pd.Series(array, copy=False)
+    series[1] = x[0]
+    return array.sum() * x[1]
+
+
+def test_an_array_of_a_plain_column_cannot_show_a_tracked_value() -> None:
+    point = np.array([1.5, 0.5])
+    for function in (_seen_by_values, _seen_by_an_array, _seen_by_its_data):
+        with pytest.raises(TrackedValueError, match=r"taken of it before .* to_numpy\(copy=True\)"):
+            gw.grad(gw.adapting(function))(point)
+
+    def unseen(x: Any) -> Any:
+        table = pd.DataFrame({"a": np.zeros(3), "b": np.array([1.0, 2.0, 3.0])})
+        weights, copied = table["b"].values, table["a"].to_numpy(copy=True)
+        doubled = pd.Series(table["a"].values * 2, copy=False)
+        table.loc[0, "a"] = x[0] * weights[1]
+        return (weights + copied + doubled).sum() * x[1] + (table["a"] ** 2).sum()
+
+    np.testing.assert_allclose(gw.grad(gw.adapting(unseen))(point), [12.0, 6.0])
