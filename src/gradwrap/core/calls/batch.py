@@ -159,6 +159,7 @@ class Batches(Call):
     def perform(self) -> list[str]:
         """Call it, and look at an error: examples may differ in it, which a handler cannot know."""
         return [
+            *self._look(),
             "try:",
             *indented(self._perform()),
             "except Exception as raised:",
@@ -166,6 +167,13 @@ class Batches(Call):
             "    refuse_differing(raised, batch.size, one)",
             "    raise",
         ]
+
+    def _look(self) -> list[str]:
+        """Show where it jumps, if the examples may be tracked outside of `vmap`."""
+        if not (self.bound.jumps and self.bound.backend.depth):
+            return []
+        looked = ", ".join([repr(self.rule.jumps), *self.rule.arrays])
+        return ["look = looks()", f"if look is not None: look({looked})"]
 
     def _perform(self) -> list[str]:
         """Call the native function, never the operator.
