@@ -53,6 +53,25 @@ BODIES = {
             return found
         def run(x): return sum(cube(Point(v)) for v in x) + 0.0 * cube(Point(x[0]))
         """,
+    "caches that the call makes": """
+        from functools import cache, lru_cache, wraps
+        def kept(function):
+            @lru_cache()
+            def of_tuple(values): return function(np.array(values))
+            @wraps(function)
+            def of_array(values): return of_tuple(tuple(values))
+            of_array.cache_info = of_tuple.cache_info
+            return of_array
+        def run(x):
+            class Model:
+                @lru_cache(maxsize=8)
+                def weight(self, v): return v
+            cube = kept(lambda v: v ** 3)
+            one, model = cache(lambda v: v), Model()
+            found = sum(cube(x)) + 0.0 * cube(x)[0] + (one(x[0]) - model.weight(x[0]))
+            assert cube(np.ones(2))[0] == 1.0 and cube.cache_info().maxsize == 128
+            return found
+        """,
     "objects with a hash of their own": """
         class Point:
             def __init__(self, x): self.x, self.names = x, []

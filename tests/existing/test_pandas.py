@@ -398,3 +398,21 @@ def test_an_array_of_a_plain_column_cannot_show_a_tracked_value() -> None:
         return (weights + copied + doubled).sum() * x[1] + (table["a"] ** 2).sum()
 
     np.testing.assert_allclose(gw.grad(gw.adapting(unseen))(point), [12.0, 6.0])
+
+
+def test_places_in_an_index_may_be_computed() -> None:
+    months, days = (
+        pd.period_range("2020-01", periods=3, freq="M"),
+        pd.date_range("2020", periods=3),
+    )
+    pairs = pd.MultiIndex.from_product([[1, 2], ["a", "b"]])
+
+    def function(x: Any) -> Any:
+        series, other = pd.Series(x, index=months), pd.Series(x, index=days)
+        places = np.flatnonzero(np.isfinite(np.array([1.0, np.nan, 2.0])))
+        first, both = months[places[0]], other.index[places]
+        above = series.index[np.asarray(x) > 0.8]
+        return series[first] * other[both].sum() * pairs[places[1]][0] + series[above].sum()
+
+    x = np.array([1.0, 2.0, 0.5])
+    np.testing.assert_allclose(gw.grad(gw.adapting(function))(x), [6.0, 1.0, 2.0])

@@ -200,7 +200,8 @@ def _let_hold() -> None:
     _exchange(pd.Series, "to_numpy", _noted)
     _exchange(pd.DataFrame, "apply", _applied_to_rows)
     of_labels: Any = type_of(pd.Series([0.0]).loc)
-    for kind in (pd.Series, pd.DataFrame, of_labels):
+    of_dates: Any = pd.DatetimeIndex
+    for kind in (pd.Series, pd.DataFrame, of_labels, pd.Index, of_dates, pd.MultiIndex):
         _exchange(kind, "__getitem__", _taken_by_plain_keys)
     _let_choose()
 

@@ -480,14 +480,26 @@ def _method_by_kind(method: Any) -> Any:
     return made
 
 
-def _generic_functions(_: ModuleType) -> list[tuple[Any, Any]]:
-    """Return what makes generic functions, with its stand-ins."""
+def _makers_of_functions(_: ModuleType) -> list[tuple[Any, Any]]:
+    """Return what makes generic and cached functions, with its stand-ins."""
 
     @functools.wraps(functools.singledispatch)
     def by_kind(function: Any) -> Any:
         return _by_kind(functools.singledispatch(function))
 
+    @functools.wraps(functools.lru_cache)
+    def lru_cache(maxsize: Any = 128, typed: bool = False) -> Any:
+        if callable(maxsize):
+            return _uncached(functools.lru_cache(maxsize))
+        return lambda function: _uncached(functools.lru_cache(maxsize, typed)(function))
+
+    @functools.wraps(functools.cache)
+    def cache(function: Any) -> Any:
+        return _uncached(functools.cache(function))
+
     return [
+        (functools.lru_cache, lru_cache),
+        (functools.cache, cache),
         (functools.singledispatch, by_kind),
         (functools.singledispatchmethod, _MethodByKind),
     ]
@@ -652,7 +664,7 @@ _FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
     "array_api_compat": _questions,
     "colorsys": lambda module: functions_in_python(module, _in_numpy),
     "dask.array": dask.functions,
-    "functools": _generic_functions,
+    "functools": _makers_of_functions,
     "numexpr": numexpr.functions,
     "numpy.testing": _checks,
     "random": random_names.random_functions(stand_in_of),
