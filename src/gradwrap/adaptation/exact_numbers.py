@@ -83,7 +83,7 @@ class Exact(Holder):
         return self.rounded_to(round(self.exact, ndigits))
 
     def __bool__(self) -> bool:
-        return bool(self != 0)
+        return bool(operator.ne(self, 0))
 
     def __hash__(self) -> int:
         return hash(self._gradwrap_array)
@@ -124,15 +124,19 @@ class Exact(Holder):
     def __getattr__(self, name: str) -> Any:
         if not hasattr(self.kind, name):
             raise AttributeError(f"{self.kind.__name__!r} object has no attribute {name!r}")
-        if name in FUNCTIONS:
-            return lambda *a: made(getattr(self.exact, name)(*a), FUNCTIONS[name](self._array()))
-        if name in KEPT:
-            return lambda *a: made(getattr(self.exact, name)(*a), self._gradwrap_array)
-        if name in ROUNDING:
-            return lambda *a, **k: self.rounded_to(getattr(self.exact, name)(*a, **k))
         if name in QUESTIONS:
             return getattr(self.exact, name)
-        raise self.refusal(name)
+        if name not in (*FUNCTIONS, *KEPT, *ROUNDING):
+            raise self.refusal(name)
+
+        def method(*args: Any, **options: Any) -> Any:
+            exact = getattr(self.exact, name)(*args, **options)
+            if name in ROUNDING:
+                return self.rounded_to(exact)
+            function = FUNCTIONS.get(name)
+            return made(exact, function(self._array()) if function else self._gradwrap_array)
+
+        return method
 
     @property
     def real(self) -> Any:
@@ -154,11 +158,12 @@ class Exact(Holder):
 
     def is_zero(self) -> bool:
         """Tell if the number is zero."""
-        return bool(self == 0)
+        return bool(operator.eq(self, 0))
 
     def is_signed(self) -> bool:
         """Tell if the number has a minus sign."""
-        return bool(self < 0) or self.exact.is_signed()
+        number: Any = self  # its comparisons are set below
+        return bool(number < 0) or self.exact.is_signed()
 
     def max(self, other: Any) -> Any:
         """Return the greater one of two numbers."""
@@ -318,9 +323,13 @@ class TrackedFraction(Exact):
     kind = Fraction
 
 
+def _shown(number: Exact) -> Any:
+    return number.kind
+
+
 _KINDS: dict[type[Any], type[Exact]] = {Decimal: TrackedDecimal, Fraction: TrackedFraction}
 for _kind in _KINDS.values():
-    shown_as[id(_kind)] = lambda value: value.kind
+    shown_as[id(_kind)] = _shown
 
 
 def _maker(kind: Any) -> Callable[..., Any]:

@@ -17,12 +17,18 @@ from gradwrap.core.array.adapted import shown_as
 from gradwrap.core.array.wrapping import wrap
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper
-from gradwrap.core.values.dynamic import SEQUENCE
+from gradwrap.core.values.dynamic import SEQUENCE, attributes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-POLY: type[Any] = np.poly1d
+POLY: Any = np.poly1d
+OWN = ("__dict__", "__weakref__")
+"""What each class has of its own."""
+
+
+def _shown(_: Any) -> Any:
+    return POLY
 
 
 def enter_polynomials(lookup: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -41,20 +47,22 @@ def enter_polynomials(lookup: Callable[[Any], Any]) -> Callable[[Any], Any]:
             c_or_r = np.concatenate([np.reshape(part, (1,)) for part in c_or_r])
         found = kind()(c_or_r, *args, **options)
         if type(found.coeffs) is np.ndarray and found.coeffs.dtype.kind in "fc":
-            vars(found)["coeffs"] = wrap(found.coeffs.copy())  # tracked ones may be stored there
+            attributes_of(found)["coeffs"] = wrap(
+                found.coeffs.copy()
+            )  # tracked ones may be stored there
         return found
 
     def kind() -> Any:
         if not made:  # at the first use: its names have stand-ins now
-            names = {name: copied(value) for name, value in vars(POLY).items()}
-            names = {name: names[name] for name in names if name not in ("__dict__", "__weakref__")}
-            made.append(type("poly1d", (POLY,), names))
-            shown_as[id(made[0])] = lambda _: POLY
+            everything: dict[str, Any] = {**vars(POLY)}
+            own = {name: one for name, one in everything.items() if name not in OWN}
+            made.append(type("poly1d", (POLY,), {name: copied(one) for name, one in own.items()}))
+            shown_as[id(made[0])] = _shown
         return made[0]
 
     def of_module(polynomial: Any) -> Any:
         found = POLY.__new__(kind())
-        vars(found).update(vars(polynomial))
+        attributes_of(found).update(attributes_of(polynomial))
         return found
 
     enter_class(POLY, construct)

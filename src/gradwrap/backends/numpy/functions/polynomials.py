@@ -207,7 +207,7 @@ def on_objects(function: Any, call: Any, args: Any, options: dict[str, Any]) -> 
     if function not in RETURN_OBJECTS or all(map(operator.is_, [*taken, *words.values()], given)):
         return found
     kind: Any = next(type_of(one) for one in given if isinstance(one, np.poly1d))
-    return tuple(map(kind, found)) if isinstance(found, TUPLE) else kind(found)
+    return tuple([kind(one) for one in found]) if isinstance(found, TUPLE) else kind(found)
 
 
 def _composed(p: Any, x: Any) -> Any:
