@@ -24,7 +24,7 @@ from gradwrap.core.levels.wrapper import AnyWrapper, has_effect
 from gradwrap.core.observing.callers import current_caller, refused
 from gradwrap.core.observing.comparing import looks
 from gradwrap.core.values.dynamic import type_of
-from gradwrap.core.values.tree import is_lone, map_leaves
+from gradwrap.core.values.tree import flatten, is_lone, unflatten
 from gradwrap.errors import TrackedValueError
 
 if TYPE_CHECKING:
@@ -371,7 +371,10 @@ def as_floats(out: Any) -> Any:
     """Return the output of a function with tracked floats in place of exact numbers."""
     if is_lone(out):
         return _float_in(out)
-    return map_leaves(_float_in, out)
+    leaves, treedef = flatten(out)
+    if not any(isinstance(leaf, Exact) for leaf in leaves):
+        return out
+    return unflatten(treedef, list(map(_float_in, leaves)))
 
 
 def _float_in(leaf: Any) -> Any:
