@@ -360,11 +360,13 @@ class _Attached(Derived):
         return [of_part.get(row.chosen.get(path, -1)) for path in call.out_paths]
 
 
-def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
+def attached(
+    name: str, result: Any, parts: Mapping[Path, Any], beside: Callable[[], Any] | None = None
+) -> Any:
     """Return SciPy's result with the derivatives of variables for the parts at some paths.
 
     A part at whose path is plain data is a constant. Differentiating a floating-point part without
-    a path raises an error.
+    a path raises an error. `beside` returns other results, beside which one at a root is small.
     """
     if not is_recorded(list(parts.values())):
         return result
@@ -376,7 +378,8 @@ def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
         value = values[path]
         shape = np.shape(value)
         shaped[path] = part if np.shape(part) == shape else np.reshape(part, shape)
-        check_value(f"scipy.{name}", shaped[path], value, results=values.values())
+        others = (one for find in (values.values, beside) if find for one in find())
+        check_value(f"scipy.{name}", shaped[path], value, results=others)
     row = _ResultRow(
         name, _Attached(), arrays="parts", groups="parts", original=lambda parts, result: result
     )
