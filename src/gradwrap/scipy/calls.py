@@ -18,6 +18,7 @@ import numpy as np
 
 from gradwrap.core.calls.loop import in_batch_of, is_innermost_batch, looped
 from gradwrap.core.levels.memory import one_array
+from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     data_of,
@@ -149,6 +150,8 @@ class SciPyCall:
             elif parameter.is_star:
                 for key, option in value.items():
                     _check_option(self.row, key, option, NEVER_DEFAULT)
+            elif name in self.row.thresholds and not is_traced():
+                given[name] = map_leaves(native, value)
             elif not parameter.is_known or (not tracks_all and type(value) not in PLAIN):
                 _check_option(self.row, name, value, parameter.default)
             if isinstance(value, AnyWrapper):

@@ -282,7 +282,13 @@ def solution(
         data = innermost(matrix)  # of all examples of a batch
         is_finite = np.isfinite(data).all()  # of a tangent with NaN, it is not
         is_singular = is_finite and np.any(np.linalg.matrix_rank(_scaled(data)) < y.size)
-        if is_singular or (is_finite and _is_rounding(data, of)):
+        if is_unique and is_singular:
+            raise NoRuleError(
+                f"{name}: the slope of the function is zero at the solution, which then has no "
+                "derivative, as of a multiple root or of abs(f). Fix: find the root of a function "
+                "that changes its sign there, such as f in place of abs(f)."
+            )
+        if is_singular or (is_finite and not is_unique and _is_rounding(data, of)):
             raise NoRuleError(
                 f"{name}: the Jacobian is singular at the solution, which is then not the only "
                 "one, and has no derivative. Fix: return also a small multiple of the parameters "
@@ -291,7 +297,7 @@ def solution(
         return np.reshape(np.linalg.solve(matrix, np.reshape(y, (-1, 1))), shape)
 
     start = np.asarray(found, dtype=float)[()]
-    return named_root(residual, start, lambda _f, x: x, None if is_unique else solve, name)
+    return named_root(residual, start, lambda _f, x: x, solve, name)
 
 
 LENGTHS = 1.0837, 0.7319
