@@ -157,12 +157,6 @@ s.add(TURNED[:4], fill_value=0.5)
 s.autocorr()
 s.corr(TURNED)
 """
-EXPRESSIONS = [
-    *[f"{windows}.{method}" for windows in ROLLING.split() for method in ROLLED.split()],
-    *[f"{windows}.{method}" for windows in WEIGHTS.split() for method in WEIGHTED.split()],
-    *[one for text in (PAIRS, OTHERS, ORDER, METHODS) for one in text.strip().splitlines()],
-]
-
 ROW = "lambda g: pd.Series({'p': g['a'].mean(), 'q': (g['a'] * g['b']).sum()})"
 OBJECTS = "m.assign(o=pd.Series(['u', None] * 3, m.index, dtype=object))"
 MADE = [
@@ -177,7 +171,12 @@ MADE = [
     *[f"{OBJECTS}.assign(c=s)['c'] * ({OBJECTS}.assign(c=s).dtypes['o'] == object)"],
     *[f"pd.concat([{OBJECTS}] * 2)[['a', 'o']]"],
 ]
-EXPRESSIONS += MADE
+EXPRESSIONS = [
+    *MADE,
+    *[f"{windows}.{method}" for windows in ROLLING.split() for method in ROLLED.split()],
+    *[f"{windows}.{method}" for windows in WEIGHTS.split() for method in WEIGHTED.split()],
+    *[one for text in (PAIRS, OTHERS, ORDER, METHODS) for one in text.strip().splitlines()],
+]
 
 COMPILED = [
     *["s.groupby(pd.cut(s, [0, 1, 3])).sum()", "s.groupby(np.digitize(s, [1.0, 2.0])).mean()"],

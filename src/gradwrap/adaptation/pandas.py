@@ -217,13 +217,12 @@ def _let_choose() -> None:
     _exchange(pd.DataFrame, "corr", _of_all_pairs)
     _exchange(pd.DataFrame, "sort_values", _sorted)
     _exchange(pd.Series, "transform", _transformed)
-    _exchange(pd.api.typing.DataFrameGroupBy, "quantile", _of_groups)
-    _exchange(pd.api.typing.DataFrameGroupBy, "apply", _applied_to_groups)
     _exchange(pd.DataFrame, "iterrows", _rows_of)
     _exchange(pd, "cut", _put_into_bins)
+    _exchange(kinds.DataFrameGroupBy, "quantile", _of_groups)
+    _exchange(kinds.DataFrameGroupBy, "apply", _applied_to_groups)
     for kind in (pd.Series, pd.DataFrame):
         _exchange(kind, "groupby", _grouped)
-    for kind in (pd.Series, pd.DataFrame):
         for name in ("nlargest", "nsmallest", "drop_duplicates"):
             _exchange(kind, name, _chosen_by_values)
         for name in ("idxmax", "idxmin", "rank", "duplicated", "nunique"):
@@ -562,7 +561,7 @@ def _applied_to_groups(apply: Any) -> Any:
         rows: list[Any] = []
 
         def of_group(group: Any, *more: Any, **given: Any) -> Any:
-            found = func(group, *more, **given)
+            found: Any = func(group, *more, **given)
             is_row = isinstance(found, pd.Series) and not found.index.equals(group.index)
             if not (is_row and (_holds(found) or _has_tracked([*found]))):
                 return found

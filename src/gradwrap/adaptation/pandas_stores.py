@@ -142,7 +142,7 @@ def placed(
     if isinstance(found, pd.Series):
         return _series(columns[0], found.index, copy=not is_own).rename(found.name)
     for at, one in enumerate(columns):
-        if _numpys(one.dtype) == object:
+        if getattr(_numpys(one.dtype), "kind", "") == "O":
             columns[at] = _series(one, found.index)
     made = pd.DataFrame(dict(enumerate(columns)), index=found.index, copy=not is_own)
     made.columns = found.columns
@@ -151,7 +151,7 @@ def placed(
 
 def _series(column: Any, index: Any, *, copy: bool = False) -> Any:
     """Return a series of a column; of objects, that are texts perhaps, one of objects."""
-    dtype = object if _numpys(column.dtype) == object else None
+    dtype = object if getattr(_numpys(column.dtype), "kind", "") == "O" else None
     return pd.Series(column, index=index, dtype=dtype, copy=copy)
 
 

@@ -128,6 +128,12 @@ class SciPyCall:
         self.paths: list[Path] = []
         self.leaves: list[Any] = []
         self.given: dict[str, Any] = self.form.named(args, kwargs)
+        if not is_traced():
+            self.given |= {
+                name: map_leaves(native, self.given[name])
+                for name in row.thresholds
+                if name in self.given
+            }
         self._check()
         for name in row.arrays:
             if type(self.given.get(name)) is np.ndarray:
@@ -150,8 +156,6 @@ class SciPyCall:
             elif parameter.is_star:
                 for key, option in value.items():
                     _check_option(self.row, key, option, NEVER_DEFAULT)
-            elif name in self.row.thresholds and not is_traced():
-                given[name] = map_leaves(native, value)
             elif not parameter.is_known or (not tracks_all and type(value) not in PLAIN):
                 _check_option(self.row, name, value, parameter.default)
             if isinstance(value, AnyWrapper):

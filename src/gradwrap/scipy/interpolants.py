@@ -375,7 +375,7 @@ def _property(member: property, name: str) -> property:
 
 
 def values_at_data(made: Any, given: Mapping[str, Any]) -> Callable[[], Any]:
-    """Return what evaluates an interpolant at its data; beside these, its value at a root is small."""
+    """Return what evaluates an interpolant at its data, beside which a value at a root is small."""
 
     def evaluate() -> Any:
         at = next((given[name] for name in ("x", "xi", "t") if name in given), ())

@@ -317,7 +317,7 @@ def _is_stacked(part: Any) -> bool:
 STACK = Stack()
 
 
-def formula(
+def formula(  # noqa: PLR0913  the words of a row
     path: str,
     function: Callable[..., Any],
     arrays: str,

@@ -37,8 +37,7 @@ DICT: Final[type[Any]] = dict
 SLICE: Final[type[Any]] = slice
 TYPE: Final[type[Any]] = type
 SEQUENCE: Final[tuple[type[Any], ...]] = (tuple, list)
-OF_NUMBERS: Final[tuple[type[Any], ...]] = (range, array)
-"""Sequences of plain numbers."""
+NUMBERED: Final[tuple[type[Any], ...]] = (tuple, list, range, array)
 
 
 def class_of(value: Any) -> str:

@@ -143,19 +143,20 @@ class _GaussianKde(SCIPYS):  # type: ignore[misc]  # untyped
         if name == "_made" or name.startswith("__"):
             raise AttributeError(name)
         found = getattr(self._made, name)
-        if name == "dataset":
-            return _rows(self._given[0])
         dataset, bw_method, weights = self._given
-        if name == "_weights":
-            return _shares(weights, self._made.n)
-        if name == "_neff":
-            return 1.0 / np.sum(self.weights**2)
-        if name == "covariance":
-            return _kernel(dataset, self.factor, weights)[2]
-        if name == "factor" and callable(bw_method):
-            return bw_method(self)
-        if name == "factor":
-            return _factor(bw_method, self.weights, self._made.d)
+        formulas: dict[str, Any] = {
+            "dataset": lambda: _rows(dataset),
+            "_weights": lambda: _shares(weights, self._made.n),
+            "_neff": lambda: 1.0 / np.sum(self.weights**2),
+            "covariance": lambda: _kernel(dataset, self.factor, weights)[2],
+            "factor": lambda: (
+                bw_method(self)
+                if callable(bw_method)
+                else _factor(bw_method, self.weights, self._made.d)
+            ),
+        }
+        if name in formulas:
+            return formulas[name]()
         if is_float(found) and not name.startswith("_"):
             return refusing(f"stats.gaussian_kde.{name}", found, {"dataset": [*self._given]})
         return found
