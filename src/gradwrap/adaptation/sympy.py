@@ -38,6 +38,20 @@ def number_of(symbol: int) -> Any:
     return known[symbol]
 
 
+def _telling(module: Any, symbol: Any) -> Any:
+    """Return what lets a relation of tracked numbers be true or false: a branch."""
+
+    def telling(theirs: Any) -> Any:
+        def truth(relation: Any) -> bool:
+            if relation.free_symbols or not relation.atoms(symbol):
+                return bool(theirs(relation))
+            return bool(module.lambdify((), relation, "numpy")())
+
+        return truth
+
+    return telling
+
+
 def enter_sympy(module: Any) -> None:
     """Let tracked numbers be symbols of expressions, and take SymPy's own numbers as floats."""
     sympify: Any = import_module("sympy.core.sympify")
@@ -71,17 +85,7 @@ def enter_sympy(module: Any) -> None:
             return expression
         return module.lambdify((), expression, "numpy")()
 
-    def telling(theirs: Any) -> Any:
-        """Let a relation of tracked numbers be true or false: a branch."""
-
-        def truth(relation: Any) -> bool:
-            if relation.free_symbols or not relation.atoms(TrackedNumber):
-                return bool(theirs(relation))
-            return bool(module.lambdify((), relation, "numpy")())
-
-        return truth
-
-    exchange(module.core.relational.Relational, "__bool__", telling)
+    exchange(module.core.relational.Relational, "__bool__", _telling(module, TrackedNumber))
     number_readers[module.Expr.__float__] = number_in
     sympify.converter[AnyWrapper] = as_symbol
     number_types.append(module.Expr)
