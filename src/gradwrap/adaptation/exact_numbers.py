@@ -367,15 +367,20 @@ MAKERS = frozenset({"from_float", "from_decimal"})
 """Class methods that do what a call of the class does."""
 
 
+returned: list[tuple[type[Any], Callable[[Any], Any]]] = [(Exact, Exact.gradwrap_array)]
+"""Classes of numbers that functions may return, with what gives their tracked float, if any."""
+
+
 def as_floats(out: Any) -> Any:
-    """Return the output of a function with tracked floats in place of exact numbers."""
-    if is_lone(out):
-        return _float_in(out)
-    leaves, treedef = flatten(out)
-    if not any(isinstance(leaf, Exact) for leaf in leaves):
+    """Return the output of a function with tracked floats in place of other numbers of them."""
+    kinds = tuple(kind for kind, _ in returned)
+    leaves, treedef = ([out], None) if is_lone(out) else flatten(out)
+    if not any(isinstance(leaf, kinds) for leaf in leaves):
         return out
-    return unflatten(treedef, list(map(_float_in, leaves)))
+    made = list(map(_float_in, leaves))
+    return made[0] if treedef is None else unflatten(treedef, made)
 
 
 def _float_in(leaf: Any) -> Any:
-    return leaf.gradwrap_array() if isinstance(leaf, Exact) else leaf
+    read = next((read for kind, read in returned if isinstance(leaf, kind)), None)
+    return leaf if read is None else read(leaf)
