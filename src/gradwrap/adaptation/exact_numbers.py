@@ -25,7 +25,7 @@ from gradwrap.core.observing.callers import current_caller, refused
 from gradwrap.core.observing.comparing import looks
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.tree import flatten, is_lone, unflatten
-from gradwrap.errors import TrackedValueError
+from gradwrap.errors import GradwrapError, TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,11 +70,11 @@ class Exact(Holder):
 
     def __floor__(self) -> int:
         _note_whole(self)
-        return self.exact.__floor__()  # type: ignore[no-any-return]
+        return int(self.exact.__floor__())
 
     def __ceil__(self) -> int:
         _note_whole(self)
-        return self.exact.__ceil__()  # type: ignore[no-any-return]
+        return int(self.exact.__ceil__())
 
     def __round__(self, ndigits: int | None = None) -> Any:
         if ndigits is None:
@@ -200,7 +200,7 @@ class Exact(Holder):
                 texts_of_call().add_whole(text, self)
         return text
 
-    def refusal(self, what: str) -> TrackedValueError:
+    def refusal(self, what: str) -> GradwrapError:
         """Return the error for what has no derivative."""
         caller = current_caller()
         name = f"{self.kind.__name__}.{what}"
@@ -209,8 +209,7 @@ class Exact(Holder):
             "here. Fix: write it with the operators of numbers and sqrt, ln, exp, log10; or take "
             'the derivative by differences, with gradwrap.adapting(f, compiled="numerical").'
         )
-        error: Any = refused(caller, TrackedValueError(message))
-        return error  # type: ignore[no-any-return]
+        return refused(caller, TrackedValueError(message))
 
 
 def _note_whole(number: Exact) -> None:

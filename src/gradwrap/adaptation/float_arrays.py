@@ -25,8 +25,8 @@ DOUBLE = "d"
 class FloatArray(UserList[Any]):
     """An array of floats with the methods of `array.array`, but not its memory."""
 
-    typecode = DOUBLE
-    itemsize = NATIVE(DOUBLE).itemsize
+    typecode: str = DOUBLE
+    itemsize: int = NATIVE(DOUBLE).itemsize
 
     def __init__(self, values: Iterable[Any] = ()) -> None:
         super().__init__(map(_number, values))
