@@ -24,6 +24,22 @@ if TYPE_CHECKING:
 
 TWENTYSIXTH = Sample()
 package = TWENTYSIXTH.package
+xp: Any = np
+
+
+def of_one(function: Callable[[Any], Any]) -> Any:
+    """Return a function of one argument, whose type is then known."""
+    return function
+
+
+def of_two(function: Callable[[Any, Any], Any]) -> Any:
+    """Return a function of two arguments."""
+    return function
+
+
+def of_three(function: Callable[[Any, Any, Any], Any]) -> Any:
+    """Return a function of three arguments."""
+    return function
 
 
 @package("aerosol3d", "optics of aerosols")
@@ -74,13 +90,15 @@ def numerical_methods() -> Iterator[Case]:
     m = module("numerical_methods")
 
     def area(x: Any) -> Any:
-        found = m.rectangle_method(lambda t: x[2] * t**2 - np.sin(x[3] * t), x[0], x[1], 30)
+        found = m.rectangle_method(of_one(lambda t: x[2] * t**2 - np.sin(x[3] * t)), x[0], x[1], 30)
         return [found[0], *found[1][::7], *found[2][::9]]
 
     yield "rectangle_method", area, [-0.8, 2.3, 1.4, 0.7]
-    yield "bisection", lambda x: m.bisection(
-        lambda t: t**3 + x[0] * t - x[1], x[2], x[3], 1e-14
-    ), [1.3, 2.1, 0.1, 1.7]  # fmt: skip
+    yield (
+        "bisection",
+        lambda x: m.bisection(of_one(lambda t: t**3 + x[0] * t - x[1]), x[2], x[3], 1e-14),
+        [1.3, 2.1, 0.1, 1.7],
+    )
 
 
 @package("augsynth-py", "controls of policies")
@@ -287,7 +305,7 @@ def hdfe() -> Iterator[Case]:
         return [found[0], found[2]]
 
     def grouped(x: Any) -> Any:
-        return groups.Groupby(firms).apply(lambda one: one.std(), x, broadcast=True)
+        return groups.Groupby(firms).apply(of_one(lambda one: one.std()), x, broadcast=True)
 
     def lagged(x: Any) -> Any:
         frame = pandas.DataFrame({"firm": firms, "sales": x[:12], "costs": x[12:]})
@@ -938,7 +956,7 @@ def solve_nivp() -> Iterator[Case]:
     m = module("solve_nivp")
 
     def pendulum(x: Any) -> Any:
-        return lambda t, y: np.array([y[1], -x[2] * np.sin(y[0]) - x[3] * y[1]])
+        return of_two(lambda t, y: np.array([y[1], -x[2] * np.sin(y[0]) - x[3] * y[1]]))
 
     def marched(method: str, solver: str) -> Any:
         def result(x: Any) -> Any:
@@ -1150,7 +1168,9 @@ def akck_lff() -> Iterator[Case]:
 
     def integrated(x: Any) -> Any:
         return quadrature.GK_global_adap(
-            lambda u: np.exp(-x[0] * u) * np.cos(x[1] * u), (0.0, x[2]), opt_d={"prec": 1e-11}
+            of_one(lambda u: np.exp(-x[0] * u) * np.cos(x[1] * u)),
+            (0.0, x[2]),
+            opt_d={"prec": 1e-11},
         )[0]
 
     def response(x: Any) -> Any:
@@ -1256,8 +1276,9 @@ def nustattools() -> Iterator[Case]:
 
     def maximal(x: Any) -> Any:
         made = m.FMaxStatistic(
-            k=[2, 3, 1], funcs=[lambda v: v**1.1, None, lambda v: 1.3 * v + 0.1 * v**2],
-        )  # fmt: skip
+            k=[2, 3, 1],
+            funcs=[of_one(lambda v: v**1.1), None, of_one(lambda v: 1.3 * v + 0.1 * v**2)],
+        )
         return [made.calculate(x[:3]), *np.ravel(made.cdf(x[3:]))]
 
     yield "derate_covariance", derated, [1.3, 0.3, 0.8, 0.7]
@@ -1400,7 +1421,7 @@ def osaft() -> Iterator[Case]:
     module("osaft.core.logger").log.setLevel("ERROR")
 
     def force(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        return lambda x: 1e14 * np.reshape(np.real(make(x).compute_arf()), (1,))
+        return lambda x: 1e14 * np.reshape(xp.real(make(x).compute_arf()), (1,))
 
     def yosioka(x: Any) -> Any:
         return m.yosioka1955.ARF(
@@ -1655,7 +1676,7 @@ def insurance_survival() -> Iterator[Case]:
 
     def bounded(x: Any) -> Any:
         made = bounds.LifetimeBoundsCalculator(x[:5], 65, discount_rate=x[5])
-        income = made.annuity_bounds(0.3, x[6], lambda s: 1.0 + 0.1 * s, n_steps=41)
+        income = made.annuity_bounds(0.3, x[6], of_one(lambda s: 1.0 + 0.1 * s), n_steps=41)
         death = made.death_benefit_bounds(0.3, x[6])
         return [income.upper, income.lower, 10.0 * death.upper, 10.0 * death.lower]
 
@@ -1938,7 +1959,7 @@ def opender() -> Iterator[Case]:
 
     def stepped(x: Any) -> Any:
         made = plant(QV_MODE_ENABLE="ENABLED", QV_OLRT=x[3])
-        found = []
+        found: list[Any] = []
         step, m.DER.t_s = m.DER.t_s, 1.0
         try:
             for one in range(4):
@@ -2280,21 +2301,35 @@ def fnc_python() -> Iterator[Case]:
     m = module("FNC")
 
     def bound(x: Any) -> Any:
-        start = np.linspace(x[0], x[1], 9)
+        start = xp.linspace(x[0], x[1], 9)
         return m.bvp(
-            lambda t, u, du: x[2] * u**2 - x[3] * du + np.sin(t), [0.0, 1.5], [x[0]], [], [x[1]],
-            [], start,
-        )[1]  # fmt: skip
+            of_three(lambda t, u, du: x[2] * u**2 - x[3] * du + np.sin(t)),
+            [0.0, 1.5],
+            [x[0]],
+            [],
+            [x[1]],
+            [],
+            start,
+        )[1]
 
     def element(x: Any) -> Any:
         found = m.fem(
-            lambda t: 1.0 + x[0] * t, lambda t: x[1] + 0.0 * t, lambda t: np.sin(x[2] * t), 0.0,
-            1.0, 7,
-        )[1]  # fmt: skip
+            of_one(lambda t: 1.0 + x[0] * t),
+            of_one(lambda t: x[1] + 0.0 * t),
+            of_one(lambda t: np.sin(x[2] * t)),
+            0.0,
+            1.0,
+            7,
+        )[1]
         linear = m.bvplin(
-            lambda t: x[0] * t, lambda t: x[1] + 0.0 * t, lambda t: np.cos(x[2] * t), [0.0, 1.0],
-            x[3], 0.4, 7,
-        )[1]  # fmt: skip
+            of_one(lambda t: x[0] * t),
+            of_one(lambda t: x[1] + 0.0 * t),
+            of_one(lambda t: np.cos(x[2] * t)),
+            [0.0, 1.0],
+            x[3],
+            0.4,
+            7,
+        )[1]
         return [10.0 * found, linear]
 
     def stepped(x: Any) -> Any:
@@ -2611,15 +2646,15 @@ def wrightsim() -> Iterator[Case]:
     pulses = module("WrightSim.experiment._pulse")
     propagate = module("WrightSim.mixed.propagate")
 
-    class Bounded(pulses.GaussRWA):
-        fixed_bounds, fixed_bounds_min, fixed_bounds_max = True, -120.0, 160.0
+    bounds = {"fixed_bounds": True, "fixed_bounds_min": -120.0, "fixed_bounds_max": 160.0}
+    bounded: Any = type("Bounded", (pulses.GaussRWA,), bounds)
 
     def fields(x: Any) -> Any:
         given = np.array([
             [x[0], 45.0, 0.0, 7000.0, 0.0], [x[0], 45.0, x[1], 100.0 * x[2], 0.0],
             [x[0], x[3], 30.0, 7010.0, 0.1],
         ])  # fmt: skip
-        return Bounded.pulse(given, pm=[1, -1, 1])
+        return bounded.pulse(given, pm=[1, -1, 1])
 
     def both(found: Any) -> Any:
         return [np.real(found), np.imag(found)]
@@ -2650,21 +2685,25 @@ def adaptive_dynamics() -> Iterator[Case]:
     numerics = module("adaptive_dynamics.core.numerics")
 
     def measured(x: Any) -> Any:
-        made = m.AdaptivePi(lambda a, b: x[4] * a**2 + 0.1 * b)
+        made = m.AdaptivePi(of_two(lambda a, b: x[4] * a**2 + 0.1 * b))
         return [made.geodesic_distance(*x[:4], steps=30), made.circle_area(x[5], x[0], x[1])]
 
     def closed(x: Any) -> Any:
         curve = 0.3 * x.reshape(6, 2) * np.array([1.0, 0.7])
         return bonnet.gauss_bonnet_integral(
-            curve, lambda a, b: 0.1 * a + 0.2 * b**2,
-            lambda a, b: np.array([[1.0 + 0.1 * a, 0.05 * b], [0.05 * b, 1.2]]),
-        )  # fmt: skip
+            curve,
+            of_two(lambda a, b: 0.1 * a + 0.2 * b**2),
+            of_two(lambda a, b: np.array([[1.0 + 0.1 * a, 0.05 * b], [0.05 * b, 1.2]])),
+        )
 
     def solved(x: Any) -> Any:
         found, _ = numerics.solve_fixed_point(
-            lambda y: x[0] * np.cos(y) + x[1], 0.5, tol=1e-14, relaxation=0.7
+            of_one(lambda y: x[0] * np.cos(y) + x[1]), 0.5, tol=1e-14, relaxation=0.7
         )
-        return [found, numerics.integrate_trapezoid(lambda t: np.sin(x[2] * t), 0.0, x[3], 40)]
+        return [
+            found,
+            numerics.integrate_trapezoid(of_one(lambda t: np.sin(x[2] * t)), 0.0, x[3], 40),
+        ]
 
     yield "AdaptivePi.geodesic_distance", measured, [0.2, 0.3, 1.4, 0.9, 0.3, 0.8]
     yield "gauss_bonnet_integral", closed, SERIES

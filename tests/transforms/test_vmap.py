@@ -638,7 +638,9 @@ def _warned(x: Any) -> Any:
 
 def _root(x: Any) -> Any:
     try:
-        return np.linalg.cholesky(x[0] * np.eye(2) + np.ones((2, 2)))[1, 0] * x[1]
+        matrix: Any = x[0] * np.eye(2) + np.ones((2, 2))
+        factor: Any = ANY.linalg.cholesky(matrix)
+        return factor[1, 0] * x[1]
     except np.linalg.LinAlgError:
         return x[0] * x[1]
 

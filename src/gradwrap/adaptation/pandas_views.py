@@ -46,8 +46,8 @@ def refuse_shown(column: Any, name: Any) -> None:
     TrackedValueError
         There is such an array.
     """
-    arrays = [native(one()) for one in _taken]
-    if any(isinstance(one, np.ndarray) and np.shares_memory(one, column) for one in arrays):
+    arrays: list[Any] = [native(one()) for one in _taken]
+    if any(hasattr(one, "strides") and np.shares_memory(one, column) for one in arrays):
         where = "a series" if name is None else f"the column {name!r} of a table"
         raise refused(
             current_caller(),

@@ -492,7 +492,11 @@ def _makers_of_functions(_: ModuleType) -> list[tuple[Any, Any]]:
     def lru_cache(maxsize: Any = 128, typed: bool = False) -> Any:
         if callable(maxsize):
             return _uncached(functools.lru_cache(maxsize))
-        return lambda function: _uncached(functools.lru_cache(maxsize, typed)(function))
+        cached: Any = functools.lru_cache(maxsize, typed)
+        return functools.partial(made_by, cached)
+
+    def made_by(cached: Any, function: Any) -> Any:
+        return _uncached(cached(function))
 
     @functools.wraps(functools.cache)
     def cache(function: Any) -> Any:
