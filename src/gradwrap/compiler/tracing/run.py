@@ -23,6 +23,7 @@ from gradwrap.compiler.tracing.tape import (
     NUMBER,
     Library,
     Tape,
+    Tied,
     TooLong,
     Unhandled,
     Weak,
@@ -31,7 +32,7 @@ from gradwrap.compiler.tracing.tape import (
 from gradwrap.compiler.tracing.tracer import Tracer
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import current_watch, differentiating
-from gradwrap.core.levels.modes import foreign_calls, new_arrays, outer_arrays
+from gradwrap.core.levels.modes import equalities, foreign_calls, new_arrays, outer_arrays
 from gradwrap.core.levels.wrapper import AnyWrapper, make_wrapper
 from gradwrap.core.library.buffers import PACKAGE
 from gradwrap.core.observing.holders import parts_held
@@ -99,6 +100,7 @@ class Traced(NamedTuple):
     readers: dict[int, str | None]
     """By constant: the module that used it first; None for a rule."""
     leaves: tuple[Any, ...]
+    """The leaves of the result; behind them, if it `asks`, the number of equal values."""
     tree: TreeDef
     results: tuple[Any, ...]
     """The leaves of the result, as values of this run."""
@@ -106,6 +108,8 @@ class Traced(NamedTuple):
     """The kinds of floating point errors that NumPy was told to ignore somewhere."""
     floats: tuple[int, ...]
     """The leaves of the result that the function returns as Python floats."""
+    asks: bool
+    """Whether values that are not to be equal were compared."""
     tape: Tape | None
     """The tape, with the results of operations, until the second run has used them."""
 
@@ -195,9 +199,11 @@ def _tracing(tape: Tape) -> Generator[None]:
     outside = new_arrays.set(enter)
     around = outer_arrays.set(outer)
     before = foreign_calls.set(perform)
+    compared = equalities.set(tape.ask)
     try:
         yield
     finally:
+        equalities.reset(compared)
         foreign_calls.reset(before)
         outer_arrays.reset(around)
         new_arrays.reset(outside)
@@ -283,6 +289,9 @@ def trace(
             not isinstance(wrapper._value, Tracer) or wrapper._value.index not in inputs
         ):
             raise Unhandled("it writes to an argument. Fix: write to a copy of it")
+    asked = () if tape.ties is None else (tape.recorded(tape.ties),)
+    if tape.ties is not None and tape.ties.value:
+        raise Tied("it compares values that are equal there")
     return Traced(
         tape.instrs,
         tape.guards,
@@ -292,11 +301,12 @@ def trace(
         tape.originals(),
         frozenset(tape.sealed),
         tape.readers,
-        tuple(leaf for leaf, _ in found),
+        (*(leaf for leaf, _ in found), *asked),
         tree,
         tuple(real for _, real in found),
         frozenset(tape.quiet),
         tuple(place for place, leaf in enumerate(handed) if isinstance(leaf, Weak)),
+        bool(asked),
         tape,
     )
 

@@ -28,6 +28,7 @@ from gradwrap.compiler.ir.program import (
     refs,
     same_nest,
 )
+from gradwrap.core.array.steered import NEAR, VALUES
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.observing.callers import MARK, is_never_adapted
 from gradwrap.core.observing.code import (
@@ -72,6 +73,10 @@ class Unhandled(Exception):  # noqa: N818  it is caught, and becomes a warning
 
 class TooLong(Unhandled):
     """The trace is longer than it may be."""
+
+
+class Tied(Unhandled):
+    """Values are equal in a comparison of which only a plain run can say what it means."""
 
 
 class Layout:
@@ -258,6 +263,10 @@ class Tape:
         self._uses: dict[int, list[tuple[int, Any, Any]]] = {}
         self._known: dict[Any, Value] = {}
         """The descriptions of arrays; those of numbers by their type."""
+        self.ties: Any = None
+        """The number of comparisons so far whose values are equal, or nearly so, as a tracer."""
+        self._asked_of: set[tuple[Any, Any]] = set()
+        """The comparisons that are counted."""
         self._owners: dict[int, tuple[CodeType, Owner]] = {}
         """By identity of code: whose it is."""
 
@@ -579,6 +588,32 @@ class Tape:
             raise Unhandled(self.refused)
         self.guards.append((len(self.instrs), Guard(kind, self.refs[at.index]), found))
         return found
+
+    def ask(self, left: Any, right: Any) -> None:
+        """Let each call count if values are equal, which would be said in a plain run only.
+
+        Numbers that are nearly equal count, too, as they do there.
+        """
+        pair = [x.strong if isinstance(x, Weak) else x for x in (left, right)]
+        kinds = {type_of(self.real(x)) for x in pair}
+        if not kinds <= VALUES or (NDARRAY in kinds and self._are_complex(pair)):
+            return
+        one, other = sorted(pair, key=lambda x: not isinstance(x, Recorded))
+        key = tuple(map(self.recorded, pair))
+        if key in self._asked_of:
+            return
+        self._asked_of.add(key)
+        if NDARRAY in kinds:
+            found = (one == other).any()
+        elif isinstance(other, Recorded):
+            found = abs(one - other) <= NEAR * (abs(one) + (one * other == 0.0))
+        else:
+            found = abs(one - other if other else one) <= NEAR * (abs(other) or 1.0)
+        found = found.astype(np.float64)
+        self.ties = found if self.ties is None else self.ties + found
+
+    def _are_complex(self, pair: list[Any]) -> bool:
+        return any(np.asarray(self.real(x)).dtype.kind == "c" for x in pair)
 
     def shown(self, value: Any) -> Any:
         """Return a value to be made text of by an adapted package; None for other code.
