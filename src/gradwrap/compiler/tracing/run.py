@@ -273,6 +273,7 @@ def trace(
                 out = function(*args, **kwargs)
             handed, tree = flatten(out)
             found = tuple(_handed_out(leaf, tape) for leaf in handed)
+            ties = None if tape.refused else tape.ties()
         except Exception as error:
             if tape.refused:
                 raise _refusal(tape) from error
@@ -289,8 +290,8 @@ def trace(
             not isinstance(wrapper._value, Tracer) or wrapper._value.index not in inputs
         ):
             raise Unhandled("it writes to an argument. Fix: write to a copy of it")
-    asked = () if tape.ties is None else (tape.recorded(tape.ties),)
-    if tape.ties is not None and tape.ties.value:
+    asked = () if ties is None else (tape.recorded(ties),)
+    if ties is not None and ties.value:
         raise Tied("it compares values that are equal there")
     return Traced(
         tape.instrs,

@@ -28,7 +28,7 @@ from gradwrap.compiler.ir.program import (
     refs,
     same_nest,
 )
-from gradwrap.core.array.steered import NEAR, VALUES
+from gradwrap.core.array.steered import VALUES
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.observing.callers import MARK, is_never_adapted
 from gradwrap.core.observing.code import (
@@ -263,10 +263,8 @@ class Tape:
         self._uses: dict[int, list[tuple[int, Any, Any]]] = {}
         self._known: dict[Any, Value] = {}
         """The descriptions of arrays; those of numbers by their type."""
-        self.ties: Any = None
-        """The number of comparisons so far whose values are equal, or nearly so, as a tracer."""
-        self._asked_of: set[tuple[Any, Any]] = set()
-        """The comparisons that are counted."""
+        self._compared: dict[tuple[Any, ...], tuple[list[Any], int]] = {}
+        """The comparisons that each call is to ask about: the values, and the result's number."""
         self._owners: dict[int, tuple[CodeType, Owner]] = {}
         """By identity of code: whose it is."""
 
@@ -590,30 +588,28 @@ class Tape:
         return found
 
     def ask(self, left: Any, right: Any) -> None:
-        """Let each call count if values are equal, which would be said in a plain run only.
-
-        Numbers that are nearly equal count, too, as they do there.
-        """
+        """Note a comparison: each call is to ask if its values are equal, as a plain run does."""
         pair = [x.strong if isinstance(x, Weak) else x for x in (left, right)]
-        kinds = {type_of(self.real(x)) for x in pair}
-        if not kinds <= VALUES or (NDARRAY in kinds and self._are_complex(pair)):
+        if not all(type_of(self.real(x)) in VALUES for x in pair):
             return
-        one, other = sorted(pair, key=lambda x: not isinstance(x, Recorded))
-        key = tuple(map(self.recorded, pair))
-        if key in self._asked_of:
-            return
-        self._asked_of.add(key)
-        if NDARRAY in kinds:
-            found = (one == other).any()
-        elif isinstance(other, Recorded):
-            found = abs(one - other) <= NEAR * (abs(one) + (one * other == 0.0))
-        else:
-            found = abs(one - other if other else one) <= NEAR * (abs(other) or 1.0)
-        found = found.astype(np.float64)
-        self.ties = found if self.ties is None else self.ties + found
+        refs = tuple(map(self.recorded, pair))
+        mask = self.instrs[-1].out if self.instrs and self.instrs[-1].args == refs else -1
+        tracer = self.library.tracer
+        values = [tracer(x.value, x.index, self) if isinstance(x, Recorded) else x for x in pair]
+        self._compared.setdefault(refs, (values, mask))
 
-    def _are_complex(self, pair: list[Any]) -> bool:
-        return any(np.asarray(self.real(x)).dtype.kind == "c" for x in pair)
+    def ties(self) -> Any:
+        """Return the number of comparisons of equal values, as a tracer; None if there are none.
+
+        Those that a branch was taken on have a guard.
+        """
+        branches = {guard.value.index for _, guard, _ in self.guards if guard.kind == "bool"}
+        total: Any = None
+        for (one, other), mask in self._compared.values():
+            if mask not in branches:
+                found = (one == other).any().astype(np.float64)
+                total = found if total is None else total + found
+        return total
 
     def shown(self, value: Any) -> Any:
         """Return a value to be made text of by an adapted package; None for other code.
