@@ -15,6 +15,7 @@ from gradwrap.backends.numpy.arithmetic import modes
 from gradwrap.compiler.ir.operations import NAMES, OPAQUE
 from gradwrap.compiler.ir.program import zeros
 from gradwrap.compiler.tracing.backend import NUMPY
+from gradwrap.compiler.tracing.callbacks import call_with_callbacks, has_callback
 from gradwrap.compiler.tracing.floats import entered as float_input
 from gradwrap.compiler.tracing.namespace import current, holds_tracer
 from gradwrap.compiler.tracing.surroundings.watch import flat, held
@@ -174,6 +175,8 @@ def _tracing(tape: Tape) -> Generator[None]:
 
     def perform(function: Any, name: str, args: Any, kwargs: Any) -> Any:
         """Call a function of another package; on tracers the call is recorded as one operation."""
+        if has_callback(args, kwargs):
+            return call_with_callbacks(tape, function, name, args, kwargs)
         is_named = name in NAMES or name.startswith(OPAQUE) or _is_found(name)
         if not is_named or not holds_tracer((args, tuple(kwargs.values()))):
             return function(*args, **kwargs)
@@ -280,6 +283,8 @@ def trace(
             raise
     if tape.refused:
         raise _refusal(tape)
+    if any(tape.is_cut(index) for step in tape.instrs for index in step.reads):
+        raise Unhandled("it uses what a function has kept that a solver called")
     for tracer, index, leaf in tracers:
         if tracer.index != index or tracer.value is not leaf:
             raise Unhandled("it writes to an argument. Fix: write to a copy of it")

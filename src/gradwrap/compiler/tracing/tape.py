@@ -263,6 +263,8 @@ class Tape:
         self._uses: dict[int, list[tuple[int, Any, Any]]] = {}
         self._known: dict[Any, Value] = {}
         """The descriptions of arrays; those of numbers by their type."""
+        self._cut: list[tuple[int, int]] = []
+        """The ranges of the values whose instructions were taken out."""
         self._compared: dict[tuple[Any, ...], tuple[list[Any], int]] = {}
         """The comparisons that each call is to ask about: the values, and the result's number."""
         self._owners: dict[int, tuple[CodeType, Owner]] = {}
@@ -325,6 +327,24 @@ class Tape:
         frame = self._userframe_of(40)
         self.readers[index] = None if frame is None else frame.f_globals.get("__name__") or ""
         return ref
+
+    def cut(self, start: int, begin: int, guards: int) -> None:
+        """Take out what was recorded from an instruction, a value and a guard on."""
+        del self.instrs[start:], self.guards[guards:]
+        self._asked = min(self._asked, start)
+        self._cut.append((begin, len(self.values)))
+
+    def skip_to(self, count: int) -> None:
+        """Number the next value so, whatever was taken out before."""
+        blank = Value((), None, is_ndarray=False, is_tuple=True)
+        self._cut.append((len(self.values), count))
+        self.refs += map(Ref, range(len(self.refs), count))
+        self.values += [blank] * (count - len(self.values))
+
+    def is_cut(self, index: int) -> bool:
+        """Tell if a value was computed by instructions that were taken out."""
+        is_in = any(begin <= index < end for begin, end in self._cut)
+        return is_in and index not in self.constants
 
     def forget_layouts(self) -> bool:
         """Drop the layouts: a second run computes these results. Return False if there are none."""
@@ -552,7 +572,7 @@ class Tape:
         known = attributes_of(result)
         fields = {key: one for key, one in known.items() if not isinstance(one, FIXED)}
         kept: dict[Any, Any] = {
-            i: PYTHONS[type_of(part)](part) if type_of(part) in (int, bool) else part
+            i: PYTHONS[type_of(part)](part) if type_of(part) in PYTHONS else part
             for i, part in enumerate(result)
         }
         kept |= {key: np.asarray(one)[()] for key, one in fields.items()}
