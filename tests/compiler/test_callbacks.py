@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from scipy import optimize
 
 import gradwrap as gw
 from gradwrap.errors import NoRuleError
@@ -15,6 +15,7 @@ from gradwrap.errors import NoRuleError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+optimize: Any = import_module("scipy.optimize")
 TIMES = np.linspace(0.0, 3.0, 20)
 POINTS = [np.array(x) for x in ([1.0, 2.0], [1.3, 1.7], [0.7, 2.4])]
 
