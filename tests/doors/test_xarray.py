@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+import gradwrap.scipy
 from gradwrap.errors import (
     NonDifferentiableInputError,
     NonScalarOutputError,
@@ -123,6 +124,21 @@ OPERATIONS: dict[str, Callable[[Any], Any]] = {
     "apply_ufunc along a dimension": lambda x: xr.apply_ufunc(
         fn(lambda a: np.linalg.norm(a, axis=-1)), x, input_core_dims=[["time"]]
     ),
+    "interpolate_na": lambda x: x.where(KIND > 0).interpolate_na("time").fillna(0.0),
+    "apply_ufunc for each vector": lambda x: xr.apply_ufunc(
+        fn(lambda a, b: np.stack([a @ b, a[0]])),
+        *(x, LINE * x.isel(station=0)),
+        input_core_dims=[["time"], ["time"]],
+        output_core_dims=[["two"]],
+        vectorize=True,
+    ),
+    "apply_ufunc for each number": lambda x: xr.apply_ufunc(
+        fn(lambda a, b: (a * b, a**2)),
+        *(x, 2.0),
+        output_core_dims=[[], []],
+        vectorize=True,
+        output_dtypes=[float, float],
+    )[1],
     "polyfit": lambda x: x.polyfit("time", 2).polyfit_coefficients,
     "polyval": lambda x: xr.polyval(AT, x.isel(time=[0, 1, 2]).rename(time="degree").assign_coords(
         degree=[0, 1, 2]
@@ -495,18 +511,6 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda x: x.groupby_bins(x.isel(station=0), 2).mean(),
         "groupby_bins takes plain .* have no derivative",
     ),
-    "vectorize": (
-        lambda x: xr.apply_ufunc(np.sum, x, input_core_dims=[["time"]], vectorize=True),
-        "apply_ufunc takes plain .* leave vectorize=True out",
-    ),
-    "interpolate_na": (
-        lambda x: x.where(KIND > 0).interpolate_na("time"),
-        r"interpolate_na takes plain .* x\.dropna\(dim\)\.interp",
-    ),
-    "curvefit": (
-        lambda x: x.curvefit("time", fn(lambda t, a: a * t)).curvefit_coefficients,
-        "curvefit takes plain .* gradwrap.optimize.least_squares",
-    ),
 }
 
 
@@ -607,3 +611,20 @@ def test_float_of_an_array_is_tracked_in_adapted_code(tmp_path: Path) -> None:
     expected = 2 * x * x[0] ** 2 + np.array([2 * x[0] * np.sum(x**2), 4 * x[1], 0])
     np.testing.assert_allclose(gw.grad(gw.adapting(run))(x), expected)
     assert gw.value_and_grad(gw.adapting(run))(x)[0] == run(x)
+
+
+def test_a_fit_is_differentiated_where_scipy_is_ours() -> None:
+    data = xr.DataArray(np.exp(-0.1 * np.arange(8.0)), dims="t", coords={"t": np.arange(8.0)})
+
+    def rate(scale: Any) -> Any:
+        model = fn(lambda t, a, b: a * np.exp(-t * b))
+        start = {"a": 1.0, "b": 0.1}
+        return (data * scale).curvefit("t", model, p0=start).curvefit_coefficients.data[0]
+
+    with pytest.raises(TrackedValueError, match=r"Fix: .*gradwrap\.scipy\.install\(\)"):
+        gw.grad(rate)(2.0)
+    gradwrap.scipy.install()
+    try:
+        np.testing.assert_allclose(gw.grad(rate)(2.0), 1.0, rtol=1e-6)
+    finally:
+        gradwrap.scipy.uninstall()

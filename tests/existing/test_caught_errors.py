@@ -16,20 +16,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+class Ratio(Fraction):
+    """A class of the package, which adapting leaves as it is."""
+
+
+class Amount(Decimal):
+    """The same, of compiled code."""
+
+
 def by_decimal(x: Any) -> Any:
     try:
-        found = Decimal(x)
+        found = Amount(x)
     except TypeError:
-        found = Decimal(1)
+        found = Amount(1)
     return 0.5 * float(found) + x
 
 
 def by_fraction(x: Any) -> Any:
     """Call Python code of the standard library, whose error does not name the class of `x`."""
     try:
-        found = Fraction(float(x))
+        found = Ratio(float(x))
     except (TypeError, KeyError):
-        found = Fraction(1)
+        found = Ratio(1)
     return 0.5 * float(found) + x
 
 
@@ -44,7 +52,7 @@ def by_memory(x: Any) -> Any:
 
 def by_bare_handler(x: Any) -> Any:
     try:
-        return 0.5 * float(Decimal(x)) + x
+        return 0.5 * float(Amount(x)) + x
     except:  # noqa: E722  as packages do it
         return 0.5 + x
 

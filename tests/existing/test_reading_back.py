@@ -59,8 +59,6 @@ REFUSED = {
     "pickled": "pickle.loads(pickle.dumps(x.tolist()))[0] * x[1]",
     "shared": "multiprocessing.Array('d', x.tolist())[0] * x[1]",
     "saved": "[np.save(FILE, x), np.load(FILE)[0] * x[1]][1]",
-    "a ratio": "float(fractions.Fraction(float(x[0]))) * x[1]",
-    "decimal": "float(decimal.Decimal(float(x[0]))) * x[1]",
     "a hash": "hash(float(x[0])) * 1e-18 * x[1]",
     "a time": "datetime.timedelta(seconds=float(x[0])).total_seconds() * x[1]",
     "a random seed": "random.Random(float(x[0])).random() * x[1]",
@@ -70,9 +68,7 @@ REFUSED = {
 TEXTS = {
     "formatted": "complex(f'{x[0]:.5f}').real * x[1]",
     "by a percent sign": "float('%.17g kg' % x[0].item() if 0 else ('%.17g' % x[0])) * x[1]",
-    "a decimal number": "float(decimal.Decimal(str(float(x[0])))) * x[1]",
     "of few digits": "float(decimal.Decimal(f'{x[0] / 3:.4f}')) * x[1]",
-    "a fraction": "float(fractions.Fraction(f'{x[0]}')) * x[1]",
     "evaluated": "eval(f'2.0 * {x[0]:.17g}') * x[1]",
     "a list": "eval(repr(x.tolist()))[0] * x[1]",
     "a literal": "ast.literal_eval(f'({x[0]}, 2)')[0] * x[1]",
@@ -82,7 +78,7 @@ TEXTS = {
     "an array of texts": "x.astype(str).astype(float)[0] * x[1]",
     "a list of texts": "np.array([str(v) for v in x]).astype(float)[0] * x[1]",
     "a table": "[np.savetxt(TABLE, x), TABLE.seek(0), np.loadtxt(TABLE)[0] * x[1]][2]",
-    "JSON": "json.loads(json.dumps(x, default=lambda v: v.tolist()))[0] * x[1]",
+    "JSON": "json.loads(json.dumps(x, default=lambda v: v.tolist()) + ' ')[0] * x[1]",
 }
 """Expressions that read back what they have written."""
 MODULES = (

@@ -162,6 +162,15 @@ CASES.update(
             + L.dpocon(L.dpotrf(mat(x))[0], np.linalg.norm(mat(x), 1))[0]
             + L.dpocon(L.dpotrf(mat(x), lower=1)[0], x[1], uplo="L")[0]
         ),
+        "norms": lambda x: (
+            sum(L.dlange(one, mat(x)) * (k + 1) for k, one in enumerate(("M", "1", b"I", "f")))
+            + L.dlantr("1", mat(x)) * L.dlantr("F", mat(x), uplo="L", diag="U")
+            + get_lapack_funcs("lange", (mat(x),))("O", mat(x)) * L.zlange("E", mat(x) * (1 + 1j))
+            + L.dlangb("1", 1, 1, bands(x)[1:]) * L.dlangb("E", 1, 1, bands(x)[1:])
+        ),
+        "trcon": lambda x: (
+            L.dtrcon(mat(x))[0] + L.dtrcon(mat(x), norm="I", uplo="L")[0] * L.ztrcon(mat(x) + 0j)[0]
+        ),
         "gtsv": lambda x: (
             w(L.dgtsv(low(x), diagonal(x), low(x)[::-1], W * x[0])[3])
             + w(get_lapack_funcs("gtsv", dtype="d")(low(x), diagonal(x), V[:2], V)[3])
@@ -374,3 +383,22 @@ def test_a_basis_of_a_null_space_is_a_choice() -> None:
         slope = gw.grad(lambda a: np.sum(weights[:, :3] * gs.null_space(a)))(rows)
     assert np.isnan(slope).all()
     assert gs.null_space(gw.wrap(S, requires_grad=True)).shape == (3, 0)
+
+
+def test_an_estimate_that_is_not_the_condition_number_is_refused() -> None:
+    """LAPACK's estimate of the norm of an inverse is a lower bound: 0.3 for 0.25."""
+    adapted = gw.adapting(fn(lambda x: L.dtrcon(np.array([[x[0], x[0]], [0.0, x[1]]]))[0]))
+    x = np.array([1.0, 1.0])
+    assert abs(adapted(x) - 0.25) > 0.01  # SciPy's
+    remedy = r"estimated a condition number.*Fix: 1 / \(np\.linalg\.norm\(A, 1\) \* "
+    with pytest.raises(NoRuleError, match=remedy):
+        gw.grad(adapted)(x)
+    exact = gw.adapting(fn(lambda x: condition(np.array([[x[0], x[0]], [0.0, x[1]]]))))
+    assert np.allclose(gw.grad(exact)(np.array([1.0, 1.5])), [-0.12, 0.08])  # b/2(a+b)
+    unknown = gw.adapting(fn(lambda x: L.dsycon(*L.dsytrf(S)[:2], x[0])[0]))
+    with pytest.raises(NoRuleError, match=r"dsycon has no derivative\. Fix: 1 / "):
+        gw.grad(unknown)(X)
+
+
+def condition(A: Any) -> Any:
+    return 1 / (np.linalg.norm(A, 1) * np.linalg.norm(np.linalg.inv(A), 1))

@@ -362,3 +362,35 @@ def test_a_solver_derived_from_one_of_scipys_takes_no_tracked_state() -> None:
     assert Own(lambda t, y: -y, 0.0, [1.0], 1.0).step() is None
     with pytest.raises(TrackedValueError):
         gw.grad(lambda y: Own(lambda t, y: -y, 0.0, y, 1.0).y[0])(np.array([2.0]))
+
+
+def test_odeint_at_loose_tolerances() -> None:
+    """The states are LSODA's, whose errors its tolerances allow; the derivatives are as near."""
+
+    def last(x: Any, tolerance: float) -> Any:
+        def rate(y: Any, _: Any) -> Any:
+            return [-x[0] * y[0] * y[1], y[0] - y[1]]
+
+        return new.odeint(rate, [x[1], 1.0], [0.0, 1.0, 2.0], rtol=tolerance, atol=tolerance)[-1, 0]
+
+    x = np.array([1.3, 0.7])
+    exact = gw.grad(lambda x: last(x, 1e-10))(x)
+    for tolerance in (1e-3, 1e-5):
+        loose = partial(last, tolerance=tolerance)
+        value, found = gw.value_and_grad(loose)(x)
+        assert value == loose(x)
+        np.testing.assert_allclose(found, exact, rtol=5 * tolerance)
+        np.testing.assert_allclose(gw.jacfwd(loose)(x), found, rtol=1e-10)
+        steps = 1e-3 * np.eye(2)
+        wanted = [(loose(x + e) - loose(x - e)) / 2e-3 for e in steps]
+        np.testing.assert_allclose(found, wanted, atol=2e-3)
+
+    def oscillation(x: Any) -> Any:
+        def rate(y: Any, _: Any) -> Any:
+            return [y[1], x * (1 - y[0] ** 2) * y[1] - y[0]]
+
+        times = np.linspace(0.0, 10.0, 20)
+        return new.odeint(rate, [0.7, 1.0], times, rtol=1e-2, atol=1e-2).sum()
+
+    with pytest.raises(NoRuleError, match=r"odeint: the states are off by .*Fix: smaller rtol"):
+        gw.grad(oscillation)(1.3)

@@ -10,6 +10,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
+from gradwrap.adaptation.exact_numbers import as_floats
 from gradwrap.adaptation.kept import check_caches, forget_arguments, remove_tracked_keys
 from gradwrap.adaptation.last_calls import kept_objects
 from gradwrap.adaptation.later import number_made
@@ -254,7 +255,7 @@ class _Runs:
             made_text.set(None)
             rounded_at.set("")
             with differentiating():
-                out = self._until_adapted(held, leaves, args, kwargs)
+                out = as_floats(self._until_adapted(held, leaves, args, kwargs))
             if not is_traced():
                 check_caches(filled)
         except BaseException:

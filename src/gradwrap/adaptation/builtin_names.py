@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap import random
+from gradwrap.adaptation import exact_numbers
 from gradwrap.adaptation.plain_values import PLAIN, Holder, at_hand, kind_of, number_in, unheld
 from gradwrap.adaptation.readers import evaluated
 from gradwrap.core.array.adapted import callers_for, shown_as
 from gradwrap.core.array.python_floats import python_float
-from gradwrap.core.array.texts import refuse_reading
+from gradwrap.core.array.texts import read, refuse_reading
 from gradwrap.core.levels.modes import code_that_runs, is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, has_effect, is_recorded
 from gradwrap.core.observing.code import frame_of
@@ -184,7 +185,7 @@ def _type(_: Any, value: Any, *definition: Any, **options: Any) -> Any:
     if definition:
         bases, *rest = definition
         return type(value, tuple(map(real, bases)), *rest, **options)
-    if _isinstance(value, Holder):
+    if _isinstance(value, Holder) and id(type_of(value)) not in shown_as:
         return value.__class__
     return standing_kind(value)
 
@@ -195,7 +196,7 @@ def standing_kind(value: Any) -> Any:
     if _isinstance(value, AnyWrapper):
         kind = kind_of(value)
     if id(kind) in shown_as:
-        return shown_as[id(kind)](value)
+        kind = shown_as[id(kind)](value)
     return _STANDING.get(id(kind), kind)
 
 
@@ -229,9 +230,9 @@ def _number_in(value: Any, method: str) -> Any:
 def _float(_: Any, value: Any = 0.0, /) -> Any:
     kind = type_of(value)
     if kind in PLAIN:
-        if kind is str:
-            refuse_reading(value)
-        return float(value)
+        if kind is not str:
+            return float(value)
+        return python_float(unheld(read(value, float)))
     if number_in(value) is not None and has_effect(value):
         return python_float(value)
     value = _number_in(value, "__float__")
@@ -270,7 +271,7 @@ def _scalar_type(kind: Any) -> Callable[..., Any]:
 
     def make(cls: Any, value: Any = 0, /) -> Any:
         if type_of(value) is str:
-            refuse_reading(value)
+            value = read(value, kind)
         value = unheld(value)
         if not _stays(value):
             return kind(value)
@@ -289,12 +290,6 @@ def _random_state(_: Any, seed: Any = None) -> Any:
     return random.RandomState(seed)
 
 
-def _poly1d(_: Any, c_or_r: Any, *args: Any, **options: Any) -> Any:
-    if _isinstance(c_or_r, SEQUENCE) and any(_isinstance(part, AnyWrapper) for part in c_or_r):
-        c_or_r = np.concatenate([np.reshape(part, (1,)) for part in c_or_r])
-    return np.poly1d(c_or_r, *args, **options)
-
-
 SCALARS: tuple[type[Any], ...] = (
     *(np.float16, np.float32, np.float64, np.longdouble),
     *(np.complex64, np.complex128, np.clongdouble),
@@ -303,11 +298,21 @@ _CALLS: tuple[tuple[Any, Callable[..., Any]], ...] = (
     *((type, _type), (float, _float), (complex, _complex)),
     *((kind, _scalar_type(kind)) for kind in SCALARS),
     *((np.random.Generator, _generator), (np.random.RandomState, _random_state)),
-    (np.poly1d, _poly1d),
+    *exact_numbers.CALLS,
 )
 CLASSES: list[tuple[Any, Any]] = [(kind, standing_in_class(kind, make)) for kind, make in _CALLS]
 """Each class with the one that stands in for it."""
+for _kind, _standing in CLASSES:
+    for _name in exact_numbers.MAKERS.intersection(dir(_kind)):
+        setattr(_standing, _name, staticmethod(_standing))
 _STANDING = {id(kind): standing for kind, standing in CLASSES}
+
+
+def enter_class(kind: Any, call: Callable[..., Any]) -> None:
+    """Enter one more class; `call(cls, ...)` answers calls of what stands in for it."""
+    CLASSES.append((kind, standing_in_class(kind, call)))
+    _STANDING[id(kind)] = CLASSES[-1][1]
+
 
 BUILTINS: dict[str, Any] = {
     "isinstance": is_instance,

@@ -1,6 +1,6 @@
 """Errors that code catches although tracked values have caused them.
 
-`Decimal(x)` of a tracked `x` raises a `TypeError`, for it takes numbers of Python's alone. If the
+`memoryview(x)` of a tracked `x` raises a `TypeError`, for it takes arrays of bytes alone. If the
 code catches that and goes on without the gradient, the result is another one than for plain values.
 So a handler begins with `note()`, which notes the error as gradwrap's own refusals are noted.
 """
@@ -57,7 +57,7 @@ def _names(*kinds: type[Any]) -> set[str]:
 
 
 def _met_tracked(error: BaseException) -> bool:
-    """Tell if code that is not adapted raised an error, and held tracked values: `Fraction(x)`."""
+    """Tell if code that is not adapted raised an error, and held tracked values."""
     traceback: Any = error.__traceback__
     while traceback.tb_next is not None:
         traceback = traceback.tb_next

@@ -27,6 +27,7 @@ from gradwrap.adaptation.structured import Structured, making
 from gradwrap.adaptation.subclasses import again
 from gradwrap.backends.drop_in import HIDING, as_array
 from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
+from gradwrap.backends.numpy.functions.polynomials import OF_OBJECTS
 from gradwrap.core.array.python_floats import array_of
 from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.array.variable import Variable
@@ -78,7 +79,7 @@ def numpy_functions() -> Iterator[tuple[Any, Any]]:
 def _fast(original: Any, tracked: Any, path: str) -> Any:
     """Return the stand-in for a NumPy object that `gradwrap.numpy` replaces."""
     if isinstance(original, DISPATCHED) and original.__name__ not in NEW:
-        if original not in IMPLEMENTATIONS or original in HIDING:
+        if original not in IMPLEMENTATIONS or original in HIDING or original in OF_OBJECTS:
             return tracked
         return _unless_refused(original, tracked, path)
     if isinstance(original, type) or not callable(original):

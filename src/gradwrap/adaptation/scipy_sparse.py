@@ -19,7 +19,7 @@ import numpy as np
 from gradwrap.adaptation.after_import import exchange
 from gradwrap.core.array.operators import BINARY
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_wrapper, is_recorded
 from gradwrap.core.observing.callers import noted
 from gradwrap.core.observing.holders import holders
 from gradwrap.core.values.dynamic import type_of
@@ -36,9 +36,12 @@ RULES = "gradwrap.scipy.rules.sparse"
 SUBCLASSES = "gradwrap.adaptation.subclasses"
 CHANGED = "gradwrap.scipy.changed_matrices"
 TRACKED = "gradwrap.scipy.tracked_matrix"
+OF_ARRAYS = frozenset({"bsr", "coo", "csc", "csr", "dia"})
+"""The formats with an array of elements."""
 PRODUCTS = ("dot", "multiply")
 IN_PLACE = ("__iadd__", "__isub__")
 STORES = ("__setitem__", "setdiag")
+SETTERS = ("__setattr__",)
 OWN = ("matvec", "matmat", "rmatvec", "rmatmat")
 """The products of operators that their classes define, with a line before the name."""
 
@@ -51,7 +54,8 @@ def enter_sparse(module: ModuleType) -> None:
     for kind in vars(module).values():
         if isinstance(kind, type) and issubclass(kind, bases) and kind not in bases:
             operators = (*words, *PRODUCTS, *IN_PLACE)
-            for names, taking in ((operators, _operating), (STORES, _storing)):
+            wrapped = ((operators, _operating), (STORES, _storing), (SETTERS, _setting))
+            for names, taking in wrapped:
                 for name in names:
                     exchange(kind, name, taking)
 
@@ -210,6 +214,21 @@ def _storing(method: Callable[..., Any]) -> Callable[..., Any]:
         return getattr(self, method.__name__)(*args, **kwargs)
 
     return store
+
+
+def _setting(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap what sets attributes: a matrix with tracked data becomes one of tracked elements."""
+
+    @functools.wraps(method)
+    def set_attribute(self: Any, name: str, value: Any) -> None:
+        is_plain = name != "data" or not isinstance(value, AnyWrapper) or not is_recorded(value)
+        if is_plain or self.format not in OF_ARRAYS:
+            method(self, name, value)
+            return
+        import_module(CHANGED).take_store(self)
+        self.data = value
+
+    return set_attribute
 
 
 def _is_held(value: Any) -> bool:

@@ -32,6 +32,7 @@ from gradwrap.adaptation.math_names import math_functions
 from gradwrap.adaptation.matrices import matrices
 from gradwrap.adaptation.numpy_names import POLYNOMIALS, numpy_functions, without_rule
 from gradwrap.adaptation.plain_values import are_plain, are_plain_types, kind_of, lent, unheld
+from gradwrap.adaptation.polynomials import enter_polynomials
 from gradwrap.adaptation.readers import READERS, readers_of, readers_of_numpy
 from gradwrap.adaptation.scipy_helpers import helper, in_copy
 from gradwrap.adaptation.shadows import shadow, shadowing
@@ -645,6 +646,13 @@ def _of_random(generator: Any) -> Any:
     return _enter(generator, random_names.shared(generator))
 
 
+_polynomial_of = enter_polynomials(_in_numpy)
+
+
+def _polynomial(polynomial: Any) -> Any:
+    return _enter(polynomial, _polynomial_of(polynomial))
+
+
 _FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
     **dict.fromkeys(READERS, readers_of),
     **dict.fromkeys(numba.MODULES, numba.functions),
@@ -652,6 +660,7 @@ _FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
     "array_api_compat": _questions,
     "colorsys": lambda module: functions_in_python(module, _in_numpy),
     "dask.array": dask.functions,
+    **dict.fromkeys(("decimal", "fractions"), lambda module: ()),  # of classes alone
     "functools": _generic_functions,
     "numexpr": numexpr.functions,
     "numpy.testing": _checks,
@@ -669,6 +678,7 @@ _BY_TYPE: dict[type[Any], Callable[[Any], Any]] = {
     _np.random.Generator: _generator,
     NormalDist: _normal,
     random_names.RANDOM: _of_random,
+    _np.poly1d: _polynomial,
     type_of(functools.cache(len)): _uncached,
 }
 _BY_NAME: dict[str, Callable[[Any], Any]] = {

@@ -322,6 +322,20 @@ def interpolator_nd(theirs: Any, method: Any, **kwargs: Any) -> Any:
     return interpn, options
 
 
+@mended("computation.apply_ufunc", "_vectorize")
+@mended("core.computation", "_vectorize")  # its place in earlier versions
+def vectorized(theirs: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call a function of vectors for each of them, as `gradwrap.numpy.vectorize` does."""
+    made = theirs(*args, **kwargs)
+    options = {"otypes": made.otypes, "excluded": made.excluded, "signature": made.signature}
+    ours = import_module("gradwrap.numpy").vectorize(made.pyfunc, **options)
+
+    def function(*arrays: Any) -> Any:
+        return (ours if _is_tracked(*arrays) else made)(*arrays)
+
+    return function
+
+
 # What cannot be mended ----------------------------------------------------------------------------
 
 PLAIN = "give it .copy(data=x.data.detach()) in place of x if no gradient is wanted"
@@ -340,8 +354,7 @@ ADVICE = {
         "x.copy(data=x.data.detach())",
     ),
     "interpolate_na": f"interpolate between the others, x.dropna(dim).interp(...); or {PLAIN}",
-    "curvefit": "fit with gradwrap.optimize.least_squares; polyfit is differentiated",
-    "apply_ufunc": "leave vectorize=True out, and give it a function of whole arrays; "
+    "apply_ufunc": "give it a function of NumPy's that takes tracked values; "
     "gradwrap.adapting(f) where the function is one of another package",
 }
 

@@ -93,7 +93,7 @@ class _Before:
         if matrix is None or self._held is None or not isinstance(matrix, TrackedMatrix):
             return
         is_traced_now = is_tracer(plain(matrix.stored_data()))
-        held = self._held if is_traced_now else vars(matrix.made)
+        held = self._held if is_traced_now else vars(matrix.made.copy())  # it owns its arrays
         matrix.__class__ = self._kind
         vars(matrix).clear()
         vars(matrix).update(held)

@@ -74,6 +74,10 @@ SAMPLES: dict[str, Any] = {
         call(*_tf(r), r.normal(14)),
         call(*_tf(r), r.normal(6), padtype="even", padlen=3),
         call(*_tf(r), r.normal(7, 2), axis=0, padtype="constant", padlen=2),
+        call(*_tf(r), r.normal(9), method="gust"),
+        call(*_tf(r), r.normal(2, 11), method="gust", irlen=3),
+        call(*_tf(r), r.normal(8, 2), axis=0, method="gust"),
+        call(np.array([0.7]), np.array([2.0]), r.normal(5), method="gust"),
     ],
     "signal.sosfiltfilt": lambda r: [
         call(SECTIONS.copy(), r.normal(18)),

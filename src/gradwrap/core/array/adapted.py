@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 from gradwrap.core.array.texts import texts_of_call
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.modes import is_traced
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
+from gradwrap.core.levels.wrapper import AnyWrapper, is_batch, is_recorded, layers, native
 from gradwrap.core.observing.callers import MARK, current_caller, is_passed_by
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import TrackedTextWarning
@@ -110,20 +110,28 @@ def nested(variable: Any) -> Any:
     return [nested(part) for part in variable] if variable.ndim else variable[()]
 
 
-def warn_of_text(variable: Any, frame: FrameType, text: str = "") -> None:
-    """Warn, once for each line, that a tracked value is converted to text."""
+def warn_of_text(
+    variable: Any, frame: FrameType, text: str = "", *, is_whole: bool = False
+) -> None:
+    """Warn, once for each line, that a tracked value is converted to text.
+
+    `is_whole` says that `str` or `repr` gives the text, without a format that may round.
+    """
     note_plain(is_exact=_is_exact(text, variable))
     line = (frame.f_code.co_filename, frame.f_lineno)
     if not is_recorded(variable):
         return
-    texts_of_call().add(variable, text)
+    texts = texts_of_call()
+    texts.add(variable, text)
+    if is_whole and _gives(text, variable):
+        texts.add_whole(text, variable)
     made_text.set((str(frame.f_globals.get("__name__", "generated code")), frame.f_lineno))
     if line in warned_lines:
         return
     warned_lines.add(line)
     warnings.warn_explicit(
         "text was made of a tracked value. That is right for a message; a number that is read "
-        "back from the text has no gradient."
+        "back from the text has no gradient, unless the text is that of str or repr, unaltered."
         + ("" if MARK in frame.f_globals else " Text of x.item() gives no warning."),
         TrackedTextWarning,
         *line,
@@ -139,6 +147,16 @@ def _is_exact(text: str, variable: Any) -> bool:
     with suppress(ValueError, TypeError):
         return bool(number == float(text))
     return text == repr(number)
+
+
+def _gives(text: str, variable: Any) -> bool:
+    """Tell if the float that a text gives is a tracked number, to the last bit."""
+    if is_traced() or variable.shape != () or any(map(is_batch, layers(variable))):
+        return False
+    number = native(variable)
+    with suppress(ValueError, TypeError):
+        return number.dtype == float and bool(float(text) == number)
+    return False
 
 
 def formatted(variable: Any, text: str) -> str:

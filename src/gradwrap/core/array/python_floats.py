@@ -14,6 +14,7 @@ import operator
 import os
 import sys
 from functools import partial
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,7 +110,7 @@ class PythonFloat:
         if (frame := adapted_caller()) is None:
             return repr(array_of(self))
         text = str(native(self))
-        warn_of_text(self, frame, text)
+        warn_of_text(self, frame, text, is_whole=True)
         return text
 
     __str__ = __repr__
@@ -118,7 +119,7 @@ class PythonFloat:
         if (frame := adapted_caller()) is None:
             return format(array_of(self), spec)
         text = format(native(self), spec)
-        warn_of_text(self, frame, text)
+        warn_of_text(self, frame, text, is_whole=not spec)
         return text
 
 
@@ -293,11 +294,14 @@ def _binary(name: str, *, is_swapped: bool) -> Callable[[Any, Any], Any]:
 def _plain_number(value: Any, reflected: str) -> Any:
     """Return a number of a subclass of Python's as Python's, and other values as they are.
 
-    It is NotImplemented for a subclass with an operator `reflected` of its own, which comes first.
+    It is NotImplemented for a subclass with an operator `reflected` of its own, which comes first,
+    and for another object with such an operator that might be converted to an array.
     """
     kind = type_of(value)
     if not issubclass(kind, (float, int)) or issubclass(kind, np.generic):
-        return value
+        is_asked = reflected and hasattr(kind, "__array__") and not hasattr(kind, "__array_ufunc__")
+        is_its = is_asked and type_of(getattr(kind, reflected, None)) is FunctionType
+        return NotImplemented if is_its and not isinstance(value, AnyWrapper) else value
     base: Any = float if issubclass(kind, float) else int
     if reflected and getattr(kind, reflected) is not getattr(base, reflected):
         return NotImplemented

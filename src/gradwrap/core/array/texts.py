@@ -1,4 +1,8 @@
-"""Text that a differentiated call has made of tracked values: what is read back has no gradient."""
+"""Text that a differentiated call has made of tracked values.
+
+What `str` or `repr` gives for a float is exact: a number that is read back from this very text is
+the tracked one. From other text, a number has no gradient.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from gradwrap.core.values.dynamic import SEQUENCE, type_of
 from gradwrap.errors import TrackedValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?(\d+\.?\d*|\.\d+)(?:e([-+]?\d+))?", re.IGNORECASE)
 LEAST = 3
@@ -28,6 +32,8 @@ class Texts:
 
     def __init__(self, level: int | None = None) -> None:
         self._texts: set[str] = set()
+        self._whole: dict[int, tuple[str, Any]] = {}
+        """By identity: texts that give a tracked number exactly, which are kept, and the number."""
         self._numbers: list[Any] = []
         self._level = level
         """The transform that was the newest; None if the call ends the collection itself."""
@@ -47,6 +53,14 @@ class Texts:
             self._numbers.append(np.ravel(np.asarray(native(variable))))
         if text:
             self._texts.add(text.strip())
+
+    def add_whole(self, text: str, made_of: Any) -> None:
+        """Note that a text, as long as it is not altered, gives what it was made of."""
+        self._whole[id(text)] = text, made_of
+
+    def made_of(self, text: str) -> Any:
+        """Return what a whole text was made of, or None if that is not known."""
+        return self._whole.get(id(text), (text, None))[1]
 
     def found_in(self, text: str) -> str:
         """Return a number in a text that was made of a tracked value, or ""."""
@@ -79,6 +93,16 @@ def texts_of_call() -> Texts:
     return made
 
 
+def made_of(text: str) -> Any:
+    """Return what a text was made of, if it gives that exactly and nothing has altered it, or None.
+
+    The object of the text is what leads back: text that is sliced or joined is another object. Two
+    numbers may have equal texts.
+    """
+    made = texts.get()
+    return None if made is None or made.is_outdated() else made.made_of(text)
+
+
 def refuse_reading(*given: Any) -> None:
     """Refuse to make numbers of text that was made of a tracked value during this call."""
     made = texts.get()
@@ -86,15 +110,33 @@ def refuse_reading(*given: Any) -> None:
         return
     for text in _texts_in(given):
         found = made.found_in(text)
-        if found:
-            place = f", {caller}" if (caller := current_caller()) is not None else ""
+        caller = current_caller() if found else None
+        if found and not (caller is not None and _is_within(text, caller.code.co_consts)):
+            place = "" if caller is None else f", {caller}"
             raise TrackedValueError(
                 f"{found!r} reads back text that was made of a tracked value{place}: the number "
-                "would have no gradient. Fix: keep the number beside the text; or make the "
+                "would have no gradient. Fix: keep the number beside the text, or read the whole "
+                "text that str(x) gives, as it is, in adapted code; or make the "
                 "function that does both one operation with f = gradwrap.primitive(f), and give it "
                 "its derivative with gradwrap.defvjp(f, ...), or take it by differences with "
                 "gradwrap.numerical(f)."
             )
+
+
+def read(text: str, plainly: Callable[[str], Any]) -> Any:
+    """Return the tracked number that a whole text was made of, or what plain code reads."""
+    found = made_of(text)
+    if found is not None:
+        return found
+    refuse_reading(text)
+    return plainly(text)
+
+
+def _is_within(text: str, constants: tuple[Any, ...]) -> bool:
+    """Tell if a text is one that is written in the code: it may be that of an equal number."""
+    return any(
+        one is text or (type_of(one) is tuple and _is_within(text, one)) for one in constants
+    )
 
 
 def _texts_in(value: Any) -> Iterator[str]:

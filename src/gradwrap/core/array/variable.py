@@ -226,7 +226,7 @@ class Variable(
     def __repr__(self) -> str:
         text = shown(self)
         if (frame := adapted_caller()) is not None:
-            return self._as_text(text, frame)
+            return self._as_text(text, frame, "r")
         if self._node is None:
             return f"Variable({text})"
         if self.is_leaf:
@@ -240,17 +240,17 @@ class Variable(
 
     def __str__(self) -> str:
         frame = adapted_caller()
-        return self.__repr__() if frame is None else self._as_text(str(native(self)), frame)
+        return self.__repr__() if frame is None else self._as_text(str(native(self)), frame, "")
 
     def __format__(self, spec: str) -> str:
         if (frame := adapted_caller()) is not None:
-            return self._as_text(format(native(self), spec), frame)
+            return self._as_text(format(native(self), spec), frame, spec)
         is_number = is_whole_number(self) and not innermost(self).shape  # not of each example
         return formatted(self, format(native(self), spec)) if spec or is_number else str(self)
 
-    def _as_text(self, text: str, frame: FrameType) -> str:
+    def _as_text(self, text: str, frame: FrameType, spec: str) -> str:
         """Return the text that adapted code makes of the array, and warn about it."""
-        warn_of_text(self, frame, text)
+        warn_of_text(self, frame, text, is_whole=not spec)
         return text
 
     def __copy__(self) -> Self:

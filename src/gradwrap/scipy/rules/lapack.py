@@ -95,18 +95,53 @@ def getri(lu: Any, piv: Any) -> Any:
     return getrs(lu, piv, np.eye(lu.shape[-1]))
 
 
-def gecon(a: Any, anorm: Any, norm: Any = "1") -> Any:
+def gecon(a: Any, anorm: Any, asked: Any, norm: Any = "1") -> Any:
     """Return the reciprocal condition number; exchanging rows changes no norm of the inverse."""
     inner = trtrs(a, np.eye(a.shape[-1]), 1, 0, 1)
-    return _rcond(trtrs(a, inner), anorm, np.inf if norm in ("I", b"I") else 1)
+    return _rcond(trtrs(a, inner), anorm, asked, norm)
 
 
-def pocon(a: Any, anorm: Any, uplo: Any = "U") -> Any:
-    return _rcond(potrs(a, np.eye(a.shape[-1]), uplo in ("L", b"L")), anorm, 1)
+def pocon(a: Any, anorm: Any, asked: Any, uplo: Any = "U") -> Any:
+    return _rcond(potrs(a, np.eye(a.shape[-1]), _is(uplo, "L")), anorm, asked)
 
 
-def _rcond(inverse: Any, anorm: Any, norm: Any) -> Any:
-    return 1 / (np.linalg.norm(inverse, ord=norm) * anorm)
+def trcon(a: Any, asked: Any, norm: Any = "1", uplo: Any = "U", diag: Any = "N") -> Any:
+    is_lower, unit = _is(uplo, "L"), _is(diag, "U")
+    inverse = trtrs(a, np.eye(a.shape[-1]), is_lower, 0, unit)
+    return _rcond(inverse, lange(norm, _triangle(a, is_lower, unit)), asked, norm)
+
+
+def _rcond(inverse: Any, anorm: Any, asked: Any, norm: Any = "1") -> Any:
+    """Return the reciprocal condition number, if it is what LAPACK's estimate has found."""
+    found = 1 / (lange("I" if _is(norm, "I") else "1", inverse) * anorm)
+    allowed = 1e4 * np.finfo(inverse.dtype).eps
+    if not np.allclose(unwrapped_key(found), asked[0], rtol=allowed):
+        raise NoRuleError(
+            "LAPACK has estimated a condition number, and the exact one is another: its derivative "
+            f"would be that of another number. Fix: {EXACT}."
+        )
+    return found
+
+
+def lange(norm: Any, a: Any) -> Any:
+    """Return a norm: of the largest element, the columns, the rows, or all elements."""
+    if _is(norm, "M"):
+        return np.max(np.abs(a))
+    return np.linalg.norm(a, ord=1 if _is(norm, "1O") else np.inf if _is(norm, "I") else "fro")
+
+
+def lantr(norm: Any, a: Any, uplo: Any = "U", diag: Any = "N") -> Any:
+    return lange(norm, _triangle(a, _is(uplo, "L"), _is(diag, "U")))
+
+
+def langb(norm: Any, kl: int, ku: int, ab: Any) -> Any:
+    return lange(norm, from_bands(ab, kl, ku))
+
+
+def _is(flag: Any, letters: str) -> bool:
+    """Tell if a flag, a text or bytes, is one of these letters."""
+    text = flag.decode() if isinstance(flag, bytes) else str(flag)
+    return text[:1].upper() in letters
 
 
 def gesv(a: Any, b: Any) -> Any:
@@ -169,10 +204,10 @@ def pbtrs(ab: Any, b: Any, lower: int = 0) -> Any:
 
 
 def tbtrs(ab: Any, b: Any, uplo: Any = "U", trans: Any = "N", diag: Any = "N") -> Any:
-    k, is_lower = ab.shape[0] - 1, uplo in ("L", b"L")
+    k, is_lower = ab.shape[0] - 1, _is(uplo, "L")
     a = from_bands(ab, k, 0) if is_lower else from_bands(ab, 0, k)
-    turned = 0 if trans in ("N", b"N") else 1 if trans in ("T", b"T") else 2
-    return trtrs(a, b, is_lower, turned, diag in ("U", b"U"))
+    turned = 0 if _is(trans, "N") else 1 if _is(trans, "T") else 2
+    return trtrs(a, b, is_lower, turned, _is(diag, "U"))
 
 
 def pttrf(d: Any, e: Any) -> Any:
@@ -418,9 +453,9 @@ LAPACK: dict[str, Callable[..., Any]] = {
         for f in (potrf, potrs, posv, potri, pocon, getrf, getrs, getri, gecon, gesv)
     },
     **{
-        prefix + f.__name__: f  # of triangular matrices and singular values
+        prefix + f.__name__: f  # of triangular matrices and singular values, and norms
         for prefix in "sdcz"
-        for f in (trtrs, trtri, gesvd)
+        for f in (trtrs, trtri, trcon, gesvd, lange, lantr, langb)
     },
     **{
         prefix + f.__name__: f  # of bands and symmetric matrices
@@ -454,6 +489,8 @@ BLAS: dict[str, Callable[..., Any]] = {
 
 DTYPES = {"s": "float32", "d": "float64", "c": "complex64", "z": "complex128"}
 """The dtypes of the functions by the first letter of their names."""
+EXACT = "1 / (np.linalg.norm(A, 1) * np.linalg.norm(np.linalg.inv(A), 1)) of the matrix A"
+"""What to write for a condition number."""
 ATTRIBUTES = ("typecode", "dtype", "module_name", "prefix", "int_dtype")
 """What SciPy says of a function that it chooses."""
 BRACKETS = str.maketrans("", "", "[]")
@@ -482,10 +519,7 @@ def _standing_for(original: Any, name: str, function: Any) -> Any:
 
     def of_tracked(named: dict[str, Any]) -> Any:
         if function is None:
-            raise NoRuleError(
-                f"scipy.linalg's {name} has no derivative. Fix: call the function of scipy.linalg "
-                "that does it (solve, solve_banded, cholesky, qr, eigh, ...)."
-            )
+            raise NoRuleError(f"scipy.linalg's {name} has no derivative. Fix: {_remedy(name)}.")
         given = named | {f"{vector}_at": _chosen(named, vector) for vector in "xy"}
         asked: Any = None
         if reports or "asked" in wanted:
@@ -504,6 +538,14 @@ def _standing_for(original: Any, name: str, function: Any) -> Any:
     known = {one: getattr(original, one) for one in ATTRIBUTES if hasattr(original, one)}
     stand_in.__dict__.update(known)
     return stand_in
+
+
+def _remedy(name: str) -> str:
+    """Return what to write in place of a function without a rule."""
+    if name.endswith("con"):
+        return EXACT
+    does = "that does it (solve, solve_banded, cholesky, qr, eigh, ...)"
+    return f"call the function of scipy.linalg {does}"
 
 
 def _or_refusing(name: str, found: Any, asked: Any, given: Any, dtype: np.dtype[Any]) -> Any:

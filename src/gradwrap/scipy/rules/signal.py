@@ -250,12 +250,51 @@ def _both_ways(x: Any, edge: int, run: Any, zi: Any) -> Any:
     return x[..., edge:-edge] if edge else x
 
 
-def _filtfilt(b: Any, a: Any, x: Any, axis: Any, padtype: Any, padlen: Any, method: Any) -> Any:
-    if method != "pad":
-        raise NoRuleError(
-            "scipy.signal.filtfilt with method='gust' has no derivative. Fix: method='pad'."
+def _gustafsson(b: Any, a: Any, x: Any, length: Any) -> Any:
+    """Filter from the initial states for which both orders of the two ways differ least.
+
+    SciPy's `irlen`, the length of the impulse response, is here `length`.
+    """
+    order, n = max(len(b), len(a)) - 1, x.shape[-1]
+    if not order:
+        return (b[0] / a[0]) ** 2 * x
+    m = n if length is None or n <= 2 * length else length
+
+    def turned(y: Any) -> Any:
+        return y[..., ::-1]
+
+    def both_ends(first: Any, last: Any) -> Any:
+        """Join what two states do to the whole signal, or each to its end alone."""
+        if m == n:
+            return np.concatenate([first, last])
+        zeros = np.zeros(first.shape)
+        return np.concatenate(
+            [np.concatenate([first, zeros], axis=-1), np.concatenate([zeros, last], axis=-1)]
         )
+
+    states, nothing = np.eye(order), np.zeros((order, m))
+    free = _filter_from(b, a, nothing, states)[0]  # what each state gives without a signal
+    back = _filtered(b, a, turned(free))
+    forwards = turned(_filtered(b, a, turned(_filtered(b, a, x))))
+    rest = _filtered(b, a, turned(_filtered(b, a, turned(x)))) - forwards
+    ends = rest if m == n else np.concatenate([rest[..., :m], rest[..., -m:]], axis=-1)
+    rows = both_ends(turned(back) - free, turned(free) - back)
+    columns = np.reshape(ends, (-1, ends.shape[-1])).T
+    inverse = np.linalg.pinv(rows.T, max(rows.shape) * np.finfo(float).eps)
+    best = np.reshape((inverse @ columns).T, (*ends.shape[:-1], 2 * order))
+    change = best @ both_ends(turned(back), turned(free))
+    if m != n:
+        gap = np.zeros((*change.shape[:-1], n - 2 * m))
+        change = np.concatenate([change[..., :m], gap, change[..., m:]], axis=-1)
+    return forwards + change
+
+
+def _filtfilt(
+    b: Any, a: Any, x: Any, axis: Any, padtype: Any, padlen: Any, method: Any, irlen: Any
+) -> Any:
     b, a = np.atleast_1d(b), np.atleast_1d(a)
+    if method == "gust":
+        return np.moveaxis(_gustafsson(b, a, np.moveaxis(x, axis, -1), irlen), -1, axis)
     longer, edge = _padded(np.moveaxis(x, axis, -1), padtype, padlen, max(len(a), len(b)))
     made = _both_ways(longer, edge, lambda y, zi: _filter_from(b, a, y, zi)[0], _lfilter_zi(b, a))
     return np.moveaxis(made, -1, axis)
@@ -415,7 +454,7 @@ FILTERS = [
     formula("signal.lfiltic", _lfiltic, "b a y x"),
     Row("signal.sosfilt", within=one_first, kind=Formula(_sosfilt), arrays="sos x zi"),
     Row("signal.sosfilt_zi", within=one_first, kind=Formula(_sosfilt_zi), arrays="sos"),
-    formula("signal.filtfilt", _filtfilt, "b a x", neutral="irlen"),
+    formula("signal.filtfilt", _filtfilt, "b a x"),
     Row("signal.sosfiltfilt", within=one_first, kind=Formula(_sosfiltfilt), arrays="sos x"),
     formula("signal.deconvolve", _deconvolve, "signal divisor"),
     formula("signal.upfirdn", _upfirdn, "h x"),

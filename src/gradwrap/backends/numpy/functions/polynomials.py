@@ -17,7 +17,7 @@ from gradwrap.backends.numpy.functions.table import (
     implements,
     untyped,
 )
-from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.core.values.dynamic import TUPLE, type_of
 from gradwrap.errors import NoRuleError
 
 
@@ -206,12 +206,14 @@ def on_objects(function: Any, call: Any, args: Any, options: dict[str, Any]) -> 
     found = call(*taken, **words)
     if function not in RETURN_OBJECTS or all(map(operator.is_, [*taken, *words.values()], given)):
         return found
-    return tuple(map(np.poly1d, found)) if isinstance(found, TUPLE) else np.poly1d(found)
+    kind: Any = next(type_of(one) for one in given if isinstance(one, np.poly1d))
+    return tuple([kind(one) for one in found]) if isinstance(found, TUPLE) else kind(found)
 
 
 def _composed(p: Any, x: Any) -> Any:
     """Insert a polynomial into another one by Horner's rule."""
-    total = np.poly1d(0.0)
+    kind: Any = type_of(x)
+    total = kind(0.0)
     for coefficient in p.coeffs if isinstance(p, np.poly1d) else p:
         total = total * x + coefficient
     return total
