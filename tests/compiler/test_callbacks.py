@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.errors import NoRuleError
+from gradwrap.errors import AdaptationError, CompileWarning, NoRuleError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,3 +129,34 @@ def test_what_a_callback_keeps_has_its_derivative() -> None:
     for x in ([8.0, 3.0], [16.0, 6.0], [0.5, 3.0]):
         at = np.array(x)
         assert np.allclose(gradient(at), gw.grad(gw.adapting(function))(at), rtol=1e-9)
+
+
+def test_a_callback_that_counts_its_calls_runs_eagerly() -> None:
+    def function(x: Any) -> Any:
+        calls = [0]
+
+        def residual(t: Any) -> Any:
+            calls[0] += 1
+            return t**3 - x[0] + 1e-9 * calls[0]
+
+        return optimize.brentq(residual, 0.1, 9.0)
+
+    gradient = gw.compile(gw.grad(gw.adapting(function)))
+    with pytest.warns(CompileWarning, match="something else in each call"):
+        gradient(np.array([8.0]))
+    assert not gradient.programs
+
+
+def test_comparisons_in_a_callback_are_asked_about_at_the_solution() -> None:
+    def function(x: Any) -> Any:
+        def residual(t: Any) -> Any:
+            return np.where(x == 0.0, t - 1.0, t**3 - np.exp(x))[0]
+
+        return optimize.brentq(residual, 0.1, 9.0)
+
+    gradient = gw.compile(gw.grad(gw.adapting(function)))
+    for x in (3.0, 1.5, 3.0):
+        assert np.allclose(gradient(np.array([x])), np.exp(x / 3) / 3)
+    assert len(gradient.programs) == 1
+    with pytest.raises(AdaptationError, match="branch for one point"):
+        gradient(np.array([0.0]))

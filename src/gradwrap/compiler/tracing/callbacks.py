@@ -104,6 +104,11 @@ class Callback:
         tests = [(at - start, guard, outcome) for at, guard, outcome in tests]
         key = treedef, *map(layout, given)
         path = self._renumbered(key, inputs, steps, tests, leaves, tree)
+        if any(map(path.contradicts, self.paths)):
+            raise tape.refuse(
+                "a function that a solver calls does something else in each call: it depends on "
+                "random numbers, on the time, or on what it changes itself"
+            )
         if not any(map(path.is_like, self.paths)):
             self.paths.append(path)
         return unflatten(tree, [tape.real(leaf) for leaf in found])

@@ -331,6 +331,8 @@ class Tape:
     def cut(self, start: int, begin: int, guards: int) -> None:
         """Take out what was recorded from an instruction, a value and a guard on."""
         del self.instrs[start:], self.guards[guards:]
+        for pair in [pair for pair in self._compared if any(i >= begin for i in refs(pair))]:
+            del self._compared[pair]
         self._asked = min(self._asked, start)
         self._cut.append((begin, len(self.values)))
 
