@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -160,3 +161,14 @@ def test_comparisons_in_a_callback_are_asked_about_at_the_solution() -> None:
     assert len(gradient.programs) == 1
     with pytest.raises(AdaptationError, match="branch for one point"):
         gradient(np.array([0.0]))
+
+
+def test_a_solver_of_plain_numbers_gives_plain_numbers() -> None:
+    def function(x: Any) -> Any:
+        root = optimize.brentq(lambda t: math.exp(t) - 2.0, 0.0, 3.0)
+        return np.sum(x) * [1.0, 5.0][int(root)] + root * x[0]
+
+    gradient = gw.compile(gw.grad(gw.adapting(function)))
+    for x in POINTS:
+        assert np.allclose(gradient(x), [1.0 + math.log(2.0), 1.0])
+    assert len(gradient.programs) == 1

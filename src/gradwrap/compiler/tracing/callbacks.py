@@ -16,7 +16,7 @@ import numpy as np
 
 from gradwrap.compiler.ir.operations import OPAQUE
 from gradwrap.compiler.ir.program import NDARRAY, Guard, Missed, Ref, mapped, same_nest, used
-from gradwrap.compiler.tracing.tape import NUMBER, same_content
+from gradwrap.compiler.tracing.tape import NUMBER, Recorded, same_content
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.wrapper import AnyWrapper, make_wrapper
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt, type_of
@@ -272,6 +272,11 @@ def call_with_callbacks(
     """Record a call of a function of another package that calls functions; return its result."""
     leaves, treedef = flatten((args, kwargs))
     callbacks = {n: Callback(x, tape) for n, x in enumerate(leaves) if isinstance(x, FUNCTIONS)}
+    if not any(isinstance(leaf, Recorded) for leaf in leaves):
+        try:
+            return _untraced(tape, function, leaves, treedef, callbacks)
+        except _IsTraced:
+            pass
     recorded = [x if n in callbacks else tape.recorded(x) for n, x in enumerate(leaves)]
     given = [callbacks.get(n, tape.real(leaf)) for n, leaf in enumerate(leaves)]
     real_args, real_kwargs = unflatten(treedef, given)
@@ -289,6 +294,31 @@ def call_with_callbacks(
         made = tape.enter(solver, label, operands, (), numbers)
     found = iter(made if isinstance(made, TUPLE) else (made,))
     return _rebuilt(result, found)
+
+
+class _IsTraced(Exception):  # noqa: N818  it is caught
+    """What a callback returns depends on traced values."""
+
+
+def _untraced(
+    tape: Tape, function: Callable[..., Any], leaves: Sequence[Any], treedef: TreeDef, places: Any
+) -> Any:
+    """Call a function whose callbacks return plain values for plain ones."""
+
+    def checked(callback: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*args: Any, **kwargs: Any) -> Any:
+            start, begin, guards = len(tape.instrs), len(tape.values), len(tape.guards)
+            found = callback(*args, **kwargs)
+            if any(isinstance(_native(leaf), Recorded) for leaf in flatten(found)[0]):
+                tape.cut(start, begin, guards)
+                raise _IsTraced
+            return found
+
+        return run
+
+    given = [checked(leaf) if n in places else leaf for n, leaf in enumerate(leaves)]
+    args, kwargs = unflatten(treedef, given)
+    return function(*args, **kwargs)
 
 
 def _rounded(count: int) -> int:
