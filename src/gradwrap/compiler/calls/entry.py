@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.numpy.arithmetic import is_strict
+from gradwrap.compiler.calls.callbacks import function_of
 from gradwrap.compiler.calls.compare import Raised, made, mismatch
 from gradwrap.compiler.calls.nans import with_known, without_nan
 from gradwrap.compiler.calls.quick import Quick, quick_call
@@ -648,6 +649,7 @@ class Entry:
     ) -> Traced:
         tape = tape or Tape(call.library, None if first is None else first.tape, most)
         tape.seals = call.library.name == "numpy"
+        tape.make_function = function_of
         return trace(
             *(self.target.function, call.leaves, call.treedef, call.given),
             around or self.surroundings,

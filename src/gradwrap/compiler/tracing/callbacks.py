@@ -186,8 +186,11 @@ class Solver:
         callbacks: dict[int, Callback],
         around: Sequence[Ref],
         result: Any,
+        make: Callable[[Path], Callable[..., Any]],
     ) -> None:
         self.function = function
+        self._make = make
+        """Returns a path as a function."""
         self.treedef = treedef
         self.leaves = [None if n in callbacks else leaf for n, leaf in enumerate(leaves)]
         """The arguments that are no operands."""
@@ -238,7 +241,7 @@ class Solver:
         """Return a callback as a function of what the solver gives."""
         paths = self.paths[n]
         if n not in self._calls:
-            self._calls[n] = [*map(_compiled, paths)]
+            self._calls[n] = [*map(self._make, paths)]
         known = [
             (path, call, [values[ref] for ref in path.around])
             for path, call in zip(paths, self._calls[n], strict=True)
@@ -277,6 +280,9 @@ def call_with_callbacks(
             return _untraced(tape, function, leaves, treedef, callbacks)
         except _IsTraced:
             pass
+    make = tape.make_function
+    if make is None:
+        raise tape.refuse("an operation is given a function")
     recorded = [x if n in callbacks else tape.recorded(x) for n, x in enumerate(leaves)]
     given = [callbacks.get(n, tape.real(leaf)) for n, leaf in enumerate(leaves)]
     real_args, real_kwargs = unflatten(treedef, given)
@@ -285,7 +291,7 @@ def call_with_callbacks(
     tape.skip_to(begin + _rounded(len(tape.values) - begin))
     around = [*dict.fromkeys(r for one in callbacks.values() for p in one.paths for r in p.around)]
     fixed = [OPERAND if type(leaf) is Ref else leaf for leaf in recorded]
-    solver = Solver(function, treedef, fixed, callbacks, around, result)
+    solver = Solver(function, treedef, fixed, callbacks, around, result, make)
     operands = (*(leaf for leaf in recorded if type(leaf) is Ref), *around)
     numbers = numbers_of([*parts_of(result)])
     label = f"{OPAQUE}{name.rpartition('.')[2]}"
@@ -343,22 +349,6 @@ def _native(leaf: Any) -> Any:
 def _taken(leaf: Any) -> Any:
     """Return an argument as the program of a callback takes it."""
     return np.ascontiguousarray(leaf) if np.ndim(leaf) else np.asarray(leaf)[()]
-
-
-def _compiled(path: Path) -> Callable[..., Any]:
-    from gradwrap.compiler.engines.numpy.engine import numpy_engine
-    from gradwrap.compiler.passes.from_traces import program_of
-    from gradwrap.compiler.pipeline import prepared
-    from gradwrap.compiler.tracing.run import Traced
-
-    count = len(path.values) - len(path.instrs)
-    traced = Traced(
-        *(path.instrs, path.guards, path.values, tuple(range(count)), {}, {}, frozenset(), {}),
-        *(path.leaves, path.tree, (), frozenset(), (), False, None),
-    )
-    program = program_of([traced], [{}], tuple(f"x{n}" for n in range(count)))
-    call: Callable[..., Any] = numpy_engine(prepared(program, roll=False)[0]).call
-    return call
 
 
 def layout(leaf: Any) -> Any:

@@ -263,6 +263,8 @@ class Tape:
         self._uses: dict[int, list[tuple[int, Any, Any]]] = {}
         self._known: dict[Any, Value] = {}
         """The descriptions of arrays; those of numbers by their type."""
+        self.make_function: Callable[[Any], Callable[..., Any]] | None = None
+        """Returns a way through a function that a solver calls as a function of its own."""
         self._cut: list[tuple[int, int]] = []
         """The ranges of the values whose instructions were taken out."""
         self._compared: dict[tuple[Any, ...], tuple[list[Any], int]] = {}
