@@ -786,7 +786,7 @@ def test_an_output_that_depends_on_nothing_names_the_modules(tmp_path: Path) -> 
 
 def test_a_real_number_is_not_made_of_a_tracked_value(tmp_path: Path) -> None:
     package = written(
-        tmp_path, "import array\n\ndef f(x):\n    return np.sum(array.array('d', [x[0]]))"
+        tmp_path, "import array\n\ndef f(x):\n    return np.sum(array.array('f', [x[0]]))"
     )
     with pytest.raises(TrackedValueError, match="drop its gradient"):
         gw.grad(gw.adapting(package.f))(X)

@@ -51,7 +51,8 @@ KEPT = {
 REFUSED = {
     "bits": "float.fromhex(x[0].hex()) * x[1]",
     "a structure": "struct.unpack('<d', struct.pack('<d', x[0]))[0] * x[1]",
-    "an array of C": "array.array('d', x.tolist())[0] * x[1]",
+    "an array of C": "np.frombuffer(array.array('d', x.tolist()))[0] * x[1]",
+    "an array of C, of single precision": "array.array('f', x.tolist())[0] * x[1]",
     "a number of C": "ctypes.c_double(float(x[0])).value * x[1]",
     "a view of memory": "memoryview(x.data)[0] * x[1]",
     "a buffer": "np.frombuffer(x.data)[0] * x[1]",

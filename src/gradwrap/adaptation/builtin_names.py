@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap import random
-from gradwrap.adaptation import exact_numbers
+from gradwrap.adaptation import exact_numbers, float_arrays
 from gradwrap.adaptation.plain_values import PLAIN, Holder, at_hand, kind_of, number_in, unheld
 from gradwrap.adaptation.readers import evaluated
 from gradwrap.core.array.adapted import callers_for, shown_as
@@ -299,6 +299,7 @@ _CALLS: tuple[tuple[Any, Callable[..., Any]], ...] = (
     *((kind, _scalar_type(kind)) for kind in SCALARS),
     *((np.random.Generator, _generator), (np.random.RandomState, _random_state)),
     *exact_numbers.CALLS,
+    *float_arrays.CALLS,
 )
 CLASSES: list[tuple[Any, Any]] = [(kind, standing_in_class(kind, make)) for kind, make in _CALLS]
 """Each class with the one that stands in for it."""

@@ -25,7 +25,7 @@ from gradwrap.core.observing.callers import current_caller, refused
 from gradwrap.core.observing.comparing import looks
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.tree import flatten, is_lone, unflatten
-from gradwrap.errors import TrackedValueError
+from gradwrap.errors import GradwrapError, TrackedValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,11 +70,11 @@ class Exact(Holder):
 
     def __floor__(self) -> int:
         _note_whole(self)
-        return self.exact.__floor__()  # type: ignore[no-any-return]
+        return int(self.exact.__floor__())
 
     def __ceil__(self) -> int:
         _note_whole(self)
-        return self.exact.__ceil__()  # type: ignore[no-any-return]
+        return int(self.exact.__ceil__())
 
     def __round__(self, ndigits: int | None = None) -> Any:
         if ndigits is None:
@@ -200,7 +200,7 @@ class Exact(Holder):
                 texts_of_call().add_whole(text, self)
         return text
 
-    def refusal(self, what: str) -> TrackedValueError:
+    def refusal(self, what: str) -> GradwrapError:
         """Return the error for what has no derivative."""
         caller = current_caller()
         name = f"{self.kind.__name__}.{what}"
@@ -209,8 +209,7 @@ class Exact(Holder):
             "here. Fix: write it with the operators of numbers and sqrt, ln, exp, log10; or take "
             'the derivative by differences, with gradwrap.adapting(f, compiled="numerical").'
         )
-        error: Any = refused(caller, TrackedValueError(message))
-        return error  # type: ignore[no-any-return]
+        return refused(caller, TrackedValueError(message))
 
 
 def _note_whole(number: Exact) -> None:
@@ -367,15 +366,20 @@ MAKERS = frozenset({"from_float", "from_decimal"})
 """Class methods that do what a call of the class does."""
 
 
+returned: list[tuple[type[Any], Callable[[Any], Any]]] = [(Exact, Exact.gradwrap_array)]
+"""Classes of numbers that functions may return, with what gives their tracked float, if any."""
+
+
 def as_floats(out: Any) -> Any:
-    """Return the output of a function with tracked floats in place of exact numbers."""
-    if is_lone(out):
-        return _float_in(out)
-    leaves, treedef = flatten(out)
-    if not any(isinstance(leaf, Exact) for leaf in leaves):
+    """Return the output of a function with tracked floats in place of other numbers of them."""
+    kinds = tuple(kind for kind, _ in returned)
+    leaves, treedef = ([out], None) if is_lone(out) else flatten(out)
+    if not any(isinstance(leaf, kinds) for leaf in leaves):
         return out
-    return unflatten(treedef, list(map(_float_in, leaves)))
+    made = list(map(_float_in, leaves))
+    return made[0] if treedef is None else unflatten(treedef, made)
 
 
 def _float_in(leaf: Any) -> Any:
-    return leaf.gradwrap_array() if isinstance(leaf, Exact) else leaf
+    read = next((read for kind, read in returned if isinstance(leaf, kind)), None)
+    return leaf if read is None else read(leaf)

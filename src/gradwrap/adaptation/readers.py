@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import ModuleType
 
-READERS = {"ast": ("literal_eval",), "json": ("loads", "dumps")}
+READERS: dict[str, tuple[str, ...]] = {"ast": ("literal_eval",), "json": ("loads", "dumps")}
 """The functions of the standard library, by module."""
 OF_NUMPY = ("fromstring", "genfromtxt", "loadtxt")
 

@@ -660,7 +660,7 @@ _FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
     "array_api_compat": _questions,
     "colorsys": lambda module: functions_in_python(module, _in_numpy),
     "dask.array": dask.functions,
-    **dict.fromkeys(("decimal", "fractions"), lambda module: ()),  # of classes alone
+    **dict.fromkeys(("array", "decimal", "fractions"), lambda module: ()),  # of classes alone
     "functools": _generic_functions,
     "numexpr": numexpr.functions,
     "numpy.testing": _checks,

@@ -11,7 +11,9 @@ from contextvars import ContextVar
 from importlib import import_module
 from typing import Any
 
+from gradwrap.adaptation.after_import import exchange
 from gradwrap.adaptation.builtin_names import number_readers
+from gradwrap.adaptation.exact_numbers import returned
 from gradwrap.core.calls.general import number_types
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
@@ -34,6 +36,20 @@ def number_of(symbol: int) -> Any:
             "pass the number as an argument to the function that sympy.lambdify returns."
         )
     return known[symbol]
+
+
+def _telling(module: Any, symbol: Any) -> Any:
+    """Return what lets a relation of tracked numbers be true or false: a branch."""
+
+    def telling(theirs: Any) -> Any:
+        def truth(relation: Any) -> bool:
+            if relation.free_symbols or not relation.atoms(symbol):
+                return bool(theirs(relation))
+            return bool(module.lambdify((), relation, "numpy")())
+
+        return truth
+
+    return telling
 
 
 def enter_sympy(module: Any) -> None:
@@ -69,6 +85,8 @@ def enter_sympy(module: Any) -> None:
             return expression
         return module.lambdify((), expression, "numpy")()
 
+    exchange(module.core.relational.Relational, "__bool__", _telling(module, TrackedNumber))
     number_readers[module.Expr.__float__] = number_in
     sympify.converter[AnyWrapper] = as_symbol
     number_types.append(module.Expr)
+    returned.append((module.Expr, number_in))

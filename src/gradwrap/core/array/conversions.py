@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.array.adapted import (
     adapted_caller,
     converting_caller,
+    current_frame,
     formats_text,
     makes_json,
     nested,
@@ -33,6 +34,11 @@ from gradwrap.core.observing.comparing import looks
 from gradwrap.core.values.dynamic import TUPLE, type_of
 from gradwrap.errors import BatchedValueError
 
+if TYPE_CHECKING:
+    from types import FrameType
+
+UNHASHABLE = "unhashable type"
+"""How Python's error for a key that has no hash begins."""
 NUMBERS: dict[str, type[complex]] = dict.fromkeys("biu", int) | {"f": float, "c": complex}
 """The type of Python by whose value a number of this kind of dtype is a key."""
 
@@ -181,7 +187,7 @@ class Conversions:
         A tracked number is refused: what a cache found by an equal value would have the gradient
         of that value. In adapted code it may enter a set, which keeps one of equal numbers, look
         for a key that is not there, and be a key of a cache, where it is found only as itself. A
-        hash that the code drops is no key.
+        hash that the code drops is no key. Code that looks for Python's error does without a cache.
         """
         wrapper: Any = self
         kind = NUMBERS.get(getattr(self._value.dtype, "kind", ""))
@@ -198,6 +204,8 @@ class Conversions:
                 return hash(kind(data))
             if keys.finds_nothing(frame, data):
                 return object.__hash__(self)
+        if is_recorded(self) and _does_without(current_frame(1)):
+            raise TypeError(f"{UNHASHABLE}: {type_of(self).__name__!r}")
         key = self._untracked_data(
             "Use as a key (of a set, a dictionary, a function with functools.cache)",
             "x == y compares tracked numbers; the key can be .item(), to which no gradient "
@@ -218,6 +226,11 @@ class Conversions:
                 '(joblib.Parallel(prefer="threads"), multiprocessing.pool.ThreadPool). '
                 "copy.deepcopy(x) makes a copy. Pickle .detach() if no gradient is wanted.",
             )
+
+
+def _does_without(frame: FrameType) -> bool:
+    """Tell if code knows the message of Python's error for a key that has no hash."""
+    return any(type_of(one) is str and one.startswith(UNHASHABLE) for one in frame.f_code.co_consts)
 
 
 def _exchangeable(data: Any) -> Any:
