@@ -157,13 +157,30 @@ s.add(TURNED[:4], fill_value=0.5)
 s.autocorr()
 s.corr(TURNED)
 """
+ROW = "lambda g: pd.Series({'p': g['a'].mean(), 'q': (g['a'] * g['b']).sum()})"
+OBJECTS = "m.assign(o=pd.Series(['u', None] * 3, m.index, dtype=object))"
+MADE = [
+    *[f"m.groupby('n').apply({ROW})", f"m.groupby(['n', 'k'])[['a', 'b']].apply({ROW})"],
+    *["m.groupby('n').apply(lambda g: g.sort_values('b').iloc[0])", "pd.DataFrame(s.tolist())"],
+    *["m.groupby('n')[['a', 'b']].apply(lambda g: g['a'].set_axis(range(len(g))) ** 2)"],
+    *["m.groupby('n')['a'].apply(lambda g: g / g.sum())", "pd.DataFrame([*s], columns=['v'])"],
+    *["pd.DataFrame([s, s**2])", "pd.DataFrame([s.rename(None), OTHER.rename(None) * s])"],
+    *["s.groupby(np.digitize(s, [1.0, 2.0])).mean()", "s.groupby(pd.cut(s, [0, 1, 3])).sum()"],
+    *["m.groupby(pd.cut(m['a'].to_numpy(), [0, 1, 3], labels=False))['b'].mean()"],
+    "pd.Series([m.__setitem__('b', row['a'] * m['b']) or row['a'] for _, row in m.iterrows()])",
+    *[f"{OBJECTS}.assign(c=s)['c'] * ({OBJECTS}.assign(c=s).dtypes['o'] == object)"],
+    *[f"pd.concat([{OBJECTS}] * 2)[['a', 'o']]"],
+]
 EXPRESSIONS = [
+    *MADE,
     *[f"{windows}.{method}" for windows in ROLLING.split() for method in ROLLED.split()],
     *[f"{windows}.{method}" for windows in WEIGHTS.split() for method in WEIGHTED.split()],
     *[one for text in (PAIRS, OTHERS, ORDER, METHODS) for one in text.strip().splitlines()],
 ]
 
 COMPILED = [
+    *["s.groupby(pd.cut(s, [0, 1, 3])).sum()", "s.groupby(np.digitize(s, [1.0, 2.0])).mean()"],
+    f"m.groupby('n').apply({ROW})",
     *["s.rolling(4).rank() * s", "h.rolling(3,min_periods=1).std()", "s.rolling(4).cov(OTHER)"],
     *["h.ewm(alpha=0.3).corr(OTHER)", "s.ewm(alpha=0.3).std()", "s.rolling(3).quantile(0.3)"],
     *["s.rank() * s", "m.loc[m.groupby('n')['a'].idxmin(), 'b']", "m.sort_values(['n', 'a'])['b']"],

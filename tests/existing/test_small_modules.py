@@ -227,3 +227,106 @@ def test_a_float_has_no_attributes_of_arrays(tmp_path: Path) -> None:
         """,
     )
     check(package.run)
+
+
+NUMBERS = """
+    import array
+    import numpy as np
+    import scipy.interpolate
+    import scipy.linalg
+    import scipy.optimize
+    import scipy.signal
+    import scipy.stats
+
+    STEPS = np.linspace(0.0, 3.0, 7)
+
+    def scaled(row, xp, factor=1.0):
+        return np.interp(xp, row, np.arange(2.0)) * factor
+
+    def along_an_axis(x):
+        rows = np.cumsum(x.reshape(2, 2), axis=1)
+        return np.apply_along_axis(scaled, 1, rows, xp=0.9, factor=x[0]).sum()
+
+    def in_pieces(x):
+        pieces = [lambda v, xp: v * xp, lambda v, xp: v**2 * xp]
+        return np.piecewise(x, [x < 0.6, x >= 0.6], pieces, xp=x[0]).sum()
+
+    def ranges(x):
+        table = np.array([range(4), x, array.array("d", [3.0, 1.0, 2.0, 5.0])])
+        return np.sum((table.T @ np.concatenate([range(2), x[:1]])) ** 2)
+
+    def of_ranges(x):
+        chosen = np.where(x > 0.6, range(4), x)
+        chosen[:2] = range(2)
+        return np.sum(chosen * x)
+
+    def curve(p):
+        return np.sin(2.5 * STEPS * p[0]) + p[1] * STEPS
+
+    def extremum(x):
+        spline = scipy.interpolate.CubicSpline(STEPS, curve(x))
+        return scipy.optimize.brentq(spline.derivative(), 0.5, 2.5) * x[2]
+
+    def extremum_of_fitpack(x):
+        spline = scipy.interpolate.UnivariateSpline(STEPS, curve(x), s=0)
+        other = scipy.interpolate.splrep(STEPS, curve(x))
+        at = scipy.optimize.brentq(lambda t: scipy.interpolate.splev(t, other, der=1), 0.5, 2.5)
+        return scipy.optimize.brentq(spline.derivative(), 0.5, 2.5) + at**2
+
+    def root_of_a_polynomial(x):
+        through = scipy.interpolate.KroghInterpolator(STEPS[:4], curve(x)[:4] - 0.7)
+        return scipy.optimize.brentq(through, 0.0, 1.0, xtol=1e-14)
+
+    def peaks(x):
+        signal = np.sin(STEPS * 4.0) * x[0] + STEPS * x[1] * 0.1
+        found, _ = scipy.signal.find_peaks(signal, height=0.3 * np.max(signal))
+        return np.sum(signal[found])
+
+    def small_parts(x):
+        matrix = np.outer(x, x) + np.eye(4)
+        size = 1e-12 * np.max(matrix)
+        solved = np.linalg.lstsq(matrix, x, rcond=size)[0]
+        inverse = scipy.linalg.pinv(matrix, rtol=size) + np.linalg.pinv(matrix, rcond=size)
+        return np.sum(inverse @ solved)
+
+    def density(x):
+        kernel = scipy.stats.gaussian_kde(x, bw_method=0.3 / x.std(ddof=1))
+        return np.sum(kernel([0.2, 0.6]))
+
+    def weighted_density(x):
+        kernel = scipy.stats.gaussian_kde([0.1, 0.4, 0.5, 0.9], "silverman", weights=x)
+        kernel.set_bandwidth(kernel.factor * x[1])
+        return np.sum(kernel.logpdf([0.2, 0.6])) + kernel.integrate_box_1d(0.0, x[0]) + kernel.neff
+
+    def own_bandwidth(x):
+        kernel = scipy.stats.gaussian_kde(x, lambda k: 0.5 * k.scotts_factor(), x[::-1])
+        return np.sum(kernel([0.2, 0.6])) + kernel.weights[0] + kernel.covariance[0, 0]
+"""
+
+
+@pytest.mark.parametrize("name", functions(NUMBERS))
+def test_numbers_that_options_and_lists_are_given(name: str, tmp_path: Path) -> None:
+    check(getattr(written(tmp_path, NUMBERS), name), rtol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore::gradwrap.errors.CompileWarning")  # some run eagerly
+@pytest.mark.parametrize("name", ["peaks", "small_parts", "density", "own_bandwidth", "of_ranges"])
+def test_programs_follow_such_numbers(name: str, tmp_path: Path) -> None:
+    gradient = gw.grad(gw.adapting(getattr(written(tmp_path, NUMBERS), name)))
+    compiled = gw.compile(gradient)
+    for x in (X, X * 1.07, X[::-1].copy(), X**0.9 + 0.2):
+        np.testing.assert_allclose(compiled(x), gradient(x), rtol=1e-9, atol=1e-12)
+
+
+def test_a_root_without_a_slope_is_refused(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        import scipy.optimize
+
+        def root(x):
+            return scipy.optimize.brentq(lambda t: (t - x[0]) ** 3, 0.0, 1.0, xtol=1e-15)
+        """,
+    )
+    with pytest.raises(gw.errors.NoRuleError, match="the slope of the function is zero"):
+        gw.grad(gw.adapting(package.root))(X)

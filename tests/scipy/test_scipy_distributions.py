@@ -490,8 +490,6 @@ def test_kernel_density_estimate() -> None:
     gw.testing.check_grads(loss, [data, points])
     assert isinstance(ours.gaussian_kde(data), stats.gaussian_kde)
     np.testing.assert_array_equal(ours.gaussian_kde(data)(points), stats.gaussian_kde(data)(points))
-    with pytest.raises(NoRuleError, match="with respect to bw_method and weights"):
-        gw.grad(fn(lambda w: ours.gaussian_kde(data, weights=w)(points)[0]))(np.ones(4))
 
 
 def test_normal_of_a_singular_covariance_has_the_derivative_in_its_subspace() -> None:
@@ -556,8 +554,23 @@ def test_width_of_a_kernel_density_is_shown(dim: int) -> None:
     np.testing.assert_allclose(
         gw.vjp(lambda data: densities(ours, data), data)[0], densities(stats, data), rtol=1e-14
     )
-    with pytest.raises(NoRuleError, match=r"gaussian_kde\.factor.* has no derivative"):
-        gw.grad(lambda data: ours.gaussian_kde(data, lambda k: k.dataset.std()).factor)(data)
+    found = gw.grad(lambda data: ours.gaussian_kde(data, lambda k: k.dataset.std()).factor)(data)
+    np.testing.assert_allclose(found, gw.grad(lambda data: data.std())(data))
+
+
+@pytest.mark.parametrize("bw_method", [None, "silverman", 0.4])
+def test_weights_and_width_of_a_kernel_density_have_derivatives(bw_method: Any) -> None:
+    data, weights = np.array([0.1, 0.9, 1.3, 2.2]), np.array([1.0, 2.0, 0.5, 1.5])
+
+    def densities(module: Any, weights: Any, scale: Any) -> Any:
+        estimate = module.gaussian_kde(data, bw_method, weights)
+        estimate.set_bandwidth(estimate.factor * scale)
+        known = [estimate([0.5, 1.0]), estimate.logpdf([0.5]), estimate.weights]
+        return np.concatenate([*known, [estimate.integrate_box_1d(0.2, 1.1), estimate.neff]])
+
+    gw.testing.check_grads(lambda *given: densities(ours, *given), (weights, 0.8), order=1)
+    value = gw.vjp(lambda *given: densities(ours, *given), weights, 0.8)[0]
+    np.testing.assert_allclose(value, densities(stats, weights, 0.8), rtol=1e-14)
 
 
 @pytest.mark.parametrize(

@@ -217,8 +217,12 @@ def _let_choose() -> None:
     _exchange(pd.DataFrame, "corr", _of_all_pairs)
     _exchange(pd.DataFrame, "sort_values", _sorted)
     _exchange(pd.Series, "transform", _transformed)
-    _exchange(pd.api.typing.DataFrameGroupBy, "quantile", _of_groups)
+    _exchange(pd.DataFrame, "iterrows", _rows_of)
+    _exchange(pd, "cut", _put_into_bins)
+    _exchange(kinds.DataFrameGroupBy, "quantile", _of_groups)
+    _exchange(kinds.DataFrameGroupBy, "apply", _applied_to_groups)
     for kind in (pd.Series, pd.DataFrame):
+        _exchange(kind, "groupby", _grouped)
         for name in ("nlargest", "nsmallest", "drop_duplicates"):
             _exchange(kind, name, _chosen_by_values)
         for name in ("idxmax", "idxmin", "rank", "duplicated", "nunique"):
@@ -256,12 +260,20 @@ def _made_of_columns(init: Any) -> Any:
         self: Any, data: Any = None, index: Any = None, columns: Any = None, **options: Any
     ) -> None:
         data = unheld(data) if isinstance(data, Holder) else data
+        is_of_series = isinstance(data, SEQUENCE) and all(isinstance(v, pd.Series) for v in data)
+        if is_of_series and is_differentiating() and _holds_in(data):
+            names = [one.name for one in data]
+            if index is None and any(name is not None for name in names):
+                index = [at if name is None else name for at, name in enumerate(names)]
+            data = [dict(one.items()) for one in data]
         if not (is_differentiating() and _has_tracked(data)):
             init(self, _untracked(data), index, columns, **options)
             return
         names = columns
         if isinstance(data, AnyWrapper) or not isinstance(data, DICT):
             rows = [*data] if isinstance(data, SEQUENCE) or data.ndim > 1 else [[v] for v in data]
+            if not (isinstance(rows[0], (*SEQUENCE, DICT, pd.Series)) or np.ndim(rows[0])):
+                rows = [[one] for one in rows]
             data = _by_column(rows)
             columns = None if not isinstance(rows[0], DICT) else columns
         lengths = [len(one) for one in data.values() if hasattr(one, "__len__")]
@@ -502,6 +514,72 @@ def _applied_to_rows(apply: Any) -> Any:
         if isinstance(found[0], pd.Series):
             return pd.DataFrame([dict(row.items()) for row in found], index=self.index)
         return pd.Series(found, index=self.index)
+
+    return applied
+
+
+def _rows_of(iterrows: Any) -> Any:
+    """Give the rows that a table had before code stores into it, which pandas copies."""
+
+    def rows(self: Any) -> Any:
+        is_copied = is_differentiating() and _holds(self) and not _columns().SHARES
+        return iterrows(self.copy() if is_copied else self)
+
+    return rows
+
+
+def _grouped(groupby: Any) -> Any:
+    """Group by numbers that code has computed, which are constants."""
+
+    def grouped(self: Any, by: Any = None, *args: Any, **options: Any) -> Any:
+        is_whole = isinstance(by, AnyWrapper) and by.dtype.kind in "biu"
+        return groupby(self, _columns().fixed_numbers(by) if is_whole else by, *args, **options)
+
+    return grouped
+
+
+def _put_into_bins(cut: Any) -> Any:
+    """Sort tracked numbers into bins whose ends are given, which are constants."""
+
+    def bins_of(x: Any, bins: Any, *args: Any, **options: Any) -> Any:
+        if is_differentiating() and np.ndim(bins) == 1 and not _has_tracked(bins):
+            if isinstance(x, pd.Series) and _holds(x):
+                x = pd.Series(_columns().between(x.to_numpy(), bins), x.index, name=x.name)
+            elif _has_tracked(x):
+                x = _columns().between(_columns().held(x).to_numpy(), bins)
+        return cut(x, bins, *args, **options)
+
+    return bins_of
+
+
+def _applied_to_groups(apply: Any) -> Any:
+    """Apply a function to groups; join series of tracked numbers, which are rows of a table."""
+
+    def applied(self: Any, func: Any, *args: Any, **options: Any) -> Any:
+        if not (callable(func) and is_differentiating() and _holds(self.obj)):
+            return apply(self, func, *args, **options)
+        rows: list[Any] = []
+
+        def of_group(group: Any, *more: Any, **given: Any) -> Any:
+            found: Any = func(group, *more, **given)
+            is_row = isinstance(found, pd.Series) and not found.index.equals(group.index)
+            if not (is_row and (_holds(found) or _has_tracked([*found]))):
+                return found
+            rows.append(found)
+            return float(len(rows) - 1)
+
+        made = apply(self, of_group, *args, **options)
+        if not rows:
+            return made
+        if not (isinstance(made, pd.Series) and len(made) == len(rows)):
+            raise NotAnArrayError(
+                "groupby(...).apply(f) got series of tracked numbers from f for some groups only, "
+                "or with as_index=False. Fix: return a series for each group, or a table."
+            )
+        if all(one.index.equals(rows[0].index) for one in rows):
+            columns = {name: [row[name] for row in rows] for name in rows[0].index}
+            return pd.DataFrame(columns, index=made.index).rename_axis(columns=rows[0].index.name)
+        return pd.concat(rows, keys=made.index)
 
     return applied
 

@@ -449,6 +449,21 @@ def fixed(truths: Any) -> Any:
     return np.array([bool(truth) for truth in truths.reshape(-1)]).reshape(truths.shape)
 
 
+def fixed_numbers(numbers: Any) -> Any:
+    """Return plain whole numbers; in a trace, they are branches of the program."""
+    found = plain(numbers)
+    fixed(numbers == found)
+    return found
+
+
+def between(array: Any, ends: Any) -> Any:
+    """Return plain numbers, of which code takes the places between some ends."""
+    for end in ends if is_traced() else ():
+        for is_beyond in (array > end, array >= end):
+            fixed(is_beyond)
+    return plain(array)
+
+
 def array_of(values: Any) -> Any:
     """Return the array of a column, of a list with tracked numbers, or of plain numbers."""
     if isinstance(values, Column):

@@ -140,10 +140,19 @@ def placed(
             table, columns, [np.shares_memory(*pair) for pair in zip(before, codes, strict=False)]
         )
     if isinstance(found, pd.Series):
-        return pd.Series(columns[0], index=found.index, name=found.name, copy=not is_own)
+        return _series(columns[0], found.index, copy=not is_own).rename(found.name)
+    for at, one in enumerate(columns):
+        if getattr(_numpys(one.dtype), "kind", "") == "O":
+            columns[at] = _series(one, found.index)
     made = pd.DataFrame(dict(enumerate(columns)), index=found.index, copy=not is_own)
     made.columns = found.columns
     return made
+
+
+def _series(column: Any, index: Any, *, copy: bool = False) -> Any:
+    """Return a series of a column; of objects, that are texts perhaps, one of objects."""
+    dtype = object if getattr(_numpys(column.dtype), "kind", "") == "O" else None
+    return pd.Series(column, index=index, dtype=dtype, copy=copy)
 
 
 def _columns(table: Any) -> list[Any]:

@@ -18,6 +18,7 @@ import numpy as np
 
 from gradwrap.core.calls.loop import in_batch_of, is_innermost_batch, looped
 from gradwrap.core.levels.memory import one_array
+from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     data_of,
@@ -127,6 +128,12 @@ class SciPyCall:
         self.paths: list[Path] = []
         self.leaves: list[Any] = []
         self.given: dict[str, Any] = self.form.named(args, kwargs)
+        if not is_traced():
+            self.given |= {
+                name: map_leaves(native, self.given[name])
+                for name in row.thresholds
+                if name in self.given
+            }
         self._check()
         for name in row.arrays:
             if type(self.given.get(name)) is np.ndarray:

@@ -243,7 +243,8 @@ def interpolant_class(  # noqa: C901, PLR0913  the parts of one class
                 bound = called.bind(made, *args, **kwargs)
                 bound.apply_defaults()
                 options = dict(list(bound.arguments.items())[1:])
-                return attached(path, value, {(): self._formula_of(options.pop(first), **options)})
+                found = self._formula_of(options.pop(first), **options)
+                return attached(path, value, {(): found}, values_at_data(made, self._given))
 
             def _value(self, made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                 """Evaluate SciPy's object; a trace records its construction and its call as one."""
@@ -373,6 +374,16 @@ def _property(member: property, name: str) -> property:
     return property(get, member.fset)
 
 
+def values_at_data(made: Any, given: Mapping[str, Any]) -> Callable[[], Any]:
+    """Return what evaluates an interpolant at its data, beside which a value at a root is small."""
+
+    def evaluate() -> Any:
+        at = next((given[name] for name in ("x", "xi", "t") if name in given), ())
+        return (np.asarray(made(plain(at))),)
+
+    return evaluate
+
+
 class OfOrder:
     """A derivative of an interpolant, or for a negative order its integral from the first knot.
 
@@ -389,7 +400,9 @@ class OfOrder:
         """Return the values at points."""
         more = {} if extrapolate is None else {"extrapolate": extrapolate}
         value = self._made(plain(x), nu, **more)
-        return attached(self._path, value, {(): self._at(x, self._order + nu, **more)})
+        found = {(): self._at(x, self._order + nu, **more)}
+        typical = values_at_data(self._made, self._interpolant._given)
+        return attached(self._path, value, found, typical)
 
     def _at(self, x: Any, order: int, **more: Any) -> Any:
         if order >= 0:

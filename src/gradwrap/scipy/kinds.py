@@ -29,6 +29,7 @@ from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.modes import called
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
+    data_of,
     is_recorded,
     level_of,
     make_wrapper,
@@ -66,7 +67,7 @@ from gradwrap.transforms.reverse import vjp
 from gradwrap.transforms.watches import strong_zeros
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from gradwrap.scipy.results import Path
     from gradwrap.transforms.custom_calls import Pull
@@ -155,6 +156,9 @@ class Formula(Derived):
 
     Formulas of the table do not: they take arguments that SciPy refuses.
     """
+
+    beside: Callable[..., Any] | None = None
+    """Returns other results of the function, beside which one at a root is small."""
 
     may_differ: Literal["", "if nan", "anywhere"] = ""
     """Where a formula's result need not be SciPy's: where it is NaN, as is then the derivative, or
@@ -248,9 +252,14 @@ class Formula(Derived):
         """Return a formula's result; raise an error if it is another than SciPy's."""
         if self.may_differ != "anywhere":
             may_be_nan = self.may_differ == "if nan"
-            results = (part for _, part in float_parts(call.result))
+            results = self._results(call)
             check_value(call.name, made, out, may_be_nan=may_be_nan, results=results)
         return made
+
+    def _results(self, call: SciPyCall) -> Iterator[Any]:
+        yield from (part for _, part in float_parts(call.result))
+        if self.beside is not None:
+            yield self.beside(**call.arguments([data_of(leaf) for leaf in call.leaves]))
 
     def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:
         """Call the formula."""
@@ -308,18 +317,20 @@ def _is_stacked(part: Any) -> bool:
 STACK = Stack()
 
 
-def formula(
+def formula(  # noqa: PLR0913  the words of a row
     path: str,
     function: Callable[..., Any],
     arrays: str,
     options: str = "",
     *,
     may_differ: Literal["", "if nan", "anywhere"] = "",
+    beside: Callable[..., Any] | None = None,
     **words: Any,
 ) -> Row:
     """Return a row whose derivative is that of a formula of the same arguments."""
     kind = Formula(function, options)
     kind.may_differ = may_differ
+    kind.beside = beside
     return Row(path, kind, arrays=arrays, **words)
 
 

@@ -290,7 +290,13 @@ def solution(
         data = innermost(matrix)  # of all examples of a batch
         is_finite = np.isfinite(data).all()  # of a tangent with NaN, it is not
         is_singular = is_finite and np.any(np.linalg.matrix_rank(_scaled(data)) < y.size)
-        if is_singular or (is_finite and _is_rounding(data, of)):
+        if is_unique and is_singular:
+            raise NoRuleError(
+                f"{name}: the slope of the function is zero at the solution, which then has no "
+                "derivative, as of a multiple root or of abs(f). Fix: find the root of a function "
+                "that changes its sign there, such as f in place of abs(f)."
+            )
+        if is_singular or (is_finite and not is_unique and _is_rounding(data, of)):
             raise NoRuleError(
                 f"{name}: the Jacobian is singular at the solution, which is then not the only "
                 "one, and has no derivative. Fix: return also a small multiple of the parameters "
@@ -299,7 +305,7 @@ def solution(
         return np.reshape(np.linalg.solve(matrix, np.reshape(y, (-1, 1))), shape)
 
     start = found if is_tracer(found) else np.asarray(found, dtype=float)[()]
-    return named_root(residual, start, lambda _f, x: x, None if is_unique else solve, name)
+    return named_root(residual, start, lambda _f, x: x, solve, name)
 
 
 LENGTHS = 1.0837, 0.7319
@@ -369,11 +375,13 @@ class _Attached(Derived):
         return [of_part.get(row.chosen.get(path, -1)) for path in call.out_paths]
 
 
-def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
+def attached(
+    name: str, result: Any, parts: Mapping[Path, Any], beside: Callable[[], Any] | None = None
+) -> Any:
     """Return SciPy's result with the derivatives of variables for the parts at some paths.
 
     A part at whose path is plain data is a constant. Differentiating a floating-point part without
-    a path raises an error.
+    a path raises an error. `beside` returns other results, beside which one at a root is small.
     """
     if not is_recorded(list(parts.values())):
         return result
@@ -385,7 +393,8 @@ def attached(name: str, result: Any, parts: Mapping[Path, Any]) -> Any:
         value = values[path]
         shape = np.shape(value)
         shaped[path] = part if np.shape(part) == shape else np.reshape(part, shape)
-        check_value(f"scipy.{name}", shaped[path], value, results=values.values())
+        others = (one for find in (values.values, beside) if find for one in find())
+        check_value(f"scipy.{name}", shaped[path], value, results=others)
     row = _ResultRow(
         name, _Attached(), arrays="parts", groups="parts", original=lambda parts, result: result
     )

@@ -71,6 +71,7 @@ class Row:
         arrays: str = "",
         groups: str = "",
         neutral: str = "",
+        thresholds: str = "",
         symmetric: str = "",
         triangles: str = "",
         byproducts: Sequence[Any] = (),
@@ -98,6 +99,8 @@ class Row:
         self.groups: tuple[str, ...] = (*groups.split(), *pairs)
         """Arguments that are sequences of arrays."""
         self.neutral: tuple[str, ...] = tuple(neutral.split())
+        self.thresholds: tuple[str, ...] = tuple(thresholds.split())
+        """Neutral arguments with which numbers are only compared: their derivative is zero."""
         self.symmetric: tuple[str, ...] = tuple(symmetric.split())
         self.triangles: tuple[str, ...] = tuple(triangles.split())
         """Matrices of which one triangle is read, which the option `lower` names."""
@@ -117,7 +120,7 @@ class Row:
 
     def knows(self, option: str) -> bool:
         """Tell if the formulas know an option, or do not depend on it."""
-        is_neutral = option in self.neutral or option in NEUTRAL or option in self.permissions
+        is_neutral = option in (*self.neutral, *self.thresholds, *NEUTRAL, *self.permissions)
         return is_neutral or self.kind.takes(option)
 
     def __repr__(self) -> str:

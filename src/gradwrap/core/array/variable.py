@@ -38,7 +38,7 @@ from gradwrap.core.levels.wrapper import (
 from gradwrap.core.library.backend import Backend, backend_of, library_of, wrapper_class
 from gradwrap.core.library.labelled import attribute_of, labels_of
 from gradwrap.core.library.namespace import WrappedNamespace
-from gradwrap.core.values.dynamic import LIST, SEQUENCE, TUPLE, type_of
+from gradwrap.core.values.dynamic import LIST, NUMBERED, TUPLE, type_of
 from gradwrap.errors import NoLengthError, NoRuleError, TrackedValueError
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ class Variable(
     @classmethod
     def _stacked(cls, values: Any) -> Any:
         """Make one array from nested lists: stack them if they hold variables, else copy them."""
-        is_nested = isinstance(values, SEQUENCE)
+        is_nested = isinstance(values, NUMBERED)
         if not holds_wrapper(values):
             return make_wrapper(cls, cls._backend.asarray(values)) if is_nested else values
         if not is_nested:

@@ -45,7 +45,7 @@ from gradwrap.core.library.labelled import (
 from gradwrap.core.library.scatter import is_basic_key
 from gradwrap.core.observing.comparing import looks
 from gradwrap.core.observing.performing import name_of_first, performs
-from gradwrap.core.values.dynamic import SEQUENCE, rebuilt, type_of
+from gradwrap.core.values.dynamic import NUMBERED, SEQUENCE, rebuilt, type_of
 from gradwrap.errors import MixedLibrariesError, NoRuleError, NotAnArrayError
 
 if TYPE_CHECKING:
@@ -359,7 +359,7 @@ def as_data(bound: BoundOp, array: Any) -> Any:
         return snapshot(stripped(array))
     if kind in bound.backend.plain_types or bound.backend.is_array(array):
         return array
-    if isinstance(array, SEQUENCE) and not bound.check:
+    if isinstance(array, NUMBERED) and not bound.check:
         return bound.backend.asarray(array)
     if hasattr(kind, "__array_namespace__"):
         backend_of(array)  # so that its library is known

@@ -8,6 +8,7 @@ builtins themselves.
 from __future__ import annotations
 
 import contextlib
+from array import array
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -36,6 +37,7 @@ DICT: Final[type[Any]] = dict
 SLICE: Final[type[Any]] = slice
 TYPE: Final[type[Any]] = type
 SEQUENCE: Final[tuple[type[Any], ...]] = (tuple, list)
+NUMBERED: Final[tuple[type[Any], ...]] = (tuple, list, range, array)
 
 
 def class_of(value: Any) -> str:

@@ -550,6 +550,11 @@ def _splev(x: Any, tck: Any, der: Any, ext: Any) -> Any:
     return np.reshape(value, x.shape)
 
 
+def _splev_at_knots(x: Any, tck: Any, der: Any, ext: Any) -> Any:
+    t, _, k = tck
+    return scipy.interpolate.splev(t[k:-k], tck, der)
+
+
 def _splint(a: Any, b: Any, tck: Any, full_output: Any) -> Any:
     t, _, k = tck
     n = len(t) - k - 1
@@ -1141,7 +1146,7 @@ ROWS = [
     Row("interpolate.make_lsq_spline", _Maker(_make_lsq_spline)),
     Row("interpolate.make_smoothing_spline", _Maker(_make_smoothing_spline), note="with lam"),
     formula("interpolate.splrep", _splrep, "x y w t", neutral="quiet xb xe"),
-    formula("interpolate.splev", _splev, "x tck", groups="tck"),
+    formula("interpolate.splev", _splev, "x tck", groups="tck", beside=_splev_at_knots),
     formula("interpolate.splint", _splint, "a b tck", groups="tck", byproducts=(1,)),
     formula("interpolate.splder", _splder, "tck", groups="tck"),
     formula("interpolate.splantider", _splantider, "tck", groups="tck"),

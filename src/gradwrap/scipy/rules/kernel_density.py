@@ -1,4 +1,4 @@
-"""The rule of `scipy.stats.gaussian_kde`, differentiated in the points and the data set."""
+"""The rule of `scipy.stats.gaussian_kde`, differentiated in all that it is given."""
 
 from __future__ import annotations
 
@@ -23,12 +23,22 @@ special: Any = import_module("scipy.special")
 stats: Any = import_module("scipy.stats")
 
 
+def _made(dataset: Any, bw_method: Any, weights: Any) -> Any:
+    """Return SciPy's object of the plain data."""
+    dataset, bw_method, weights = (
+        one if one is None or isinstance(one, str) or callable(one) else native(stop_gradient(one))
+        for one in (dataset, bw_method, weights)
+    )
+    bw_method = bw_method[()] if isinstance(bw_method, np.ndarray) else bw_method
+    return SCIPYS(np.asarray(dataset), bw_method, weights)
+
+
 def _estimate(dataset: Any, points: Any, bw_method: Any = None, weights: Any = None) -> Any:
-    return stats.gaussian_kde(dataset, bw_method, weights).evaluate(points)
+    return _made(dataset, bw_method, weights).evaluate(points)
 
 
 def _log_estimate(dataset: Any, points: Any, bw_method: Any = None, weights: Any = None) -> Any:
-    return stats.gaussian_kde(dataset, bw_method, weights).logpdf(points)
+    return _made(dataset, bw_method, weights).logpdf(points)
 
 
 def _rows(dataset: Any) -> Any:
@@ -36,54 +46,76 @@ def _rows(dataset: Any) -> Any:
     return np.reshape(dataset, (1, -1)) if np.ndim(dataset) < 2 else dataset
 
 
-def _covariance(dataset: Any, known: Any) -> Any:
-    """Return the covariance of the kernel, for weights and a bandwidth that are known."""
+def _shares(weights: Any, count: int) -> Any:
+    """Return weights whose sum is 1."""
+    weights = np.ones(count) if weights is None else as_array(weights)
+    return weights / np.sum(weights)
+
+
+def _factor(bw_method: Any, shares: Any, dim: int) -> Any:
+    """Return the factor of a bandwidth that is a number or a name."""
+    if not (bw_method is None or isinstance(bw_method, str)):
+        return bw_method
+    effective = 1.0 / np.sum(shares**2)
+    if bw_method == "silverman":
+        effective = effective * (dim + 2) / 4
+    return effective ** (-1 / (dim + 4))
+
+
+def _kernel(dataset: Any, bw_method: Any, weights: Any) -> tuple[Any, Any, Any]:
+    """Return the data in rows, their weights and the covariance of the kernel."""
     dataset = _rows(dataset)
-    dim = np.shape(dataset)[0]
-    return np.reshape(np.cov(dataset, aweights=known.weights), (dim, dim)) * known.factor**2
+    dim, count = np.shape(dataset)
+    shares = _shares(weights, count)
+    apart = dataset - np.sum(dataset * shares, axis=1)[:, None]
+    covariance = (apart * shares) @ apart.T / (1.0 - np.sum(shares**2))
+    return dataset, shares, covariance * _factor(bw_method, shares, dim) ** 2
 
 
 def _parts(dataset: Any, points: Any, bw_method: Any, weights: Any) -> Any:
-    """Return the log-contribution of each datum to each point, for a numeric bandwidth."""
-    dataset = _rows(dataset)
+    """Return the log-contribution of each datum to each point, and the weights of the data."""
+    dataset, shares, covariance = _kernel(dataset, bw_method, weights)
     dim, count = np.shape(dataset)
     points = points if np.ndim(points) == 2 else np.reshape(points, (dim, -1))
-    known = stats.gaussian_kde(np.asarray(stop_gradient(dataset)), bw_method, weights)
-    covariance = _covariance(dataset, known)
     apart = np.reshape(dataset[:, :, None] - points[:, None, :], (dim, -1))
     squares = np.sum(apart * np.linalg.solve(covariance, apart), axis=0)
     norm = 0.5 * (dim * np.log(2 * np.pi) + np.linalg.slogdet(covariance)[1])
-    return np.log(known.weights)[:, None] - 0.5 * np.reshape(squares, (count, -1)) - norm
+    return -0.5 * np.reshape(squares, (count, -1)) - norm, shares
 
 
 def _density(dataset: Any, points: Any, bw_method: Any, weights: Any) -> Any:
-    return np.sum(np.exp(_parts(dataset, points, bw_method, weights)), axis=0)
+    parts, shares = _parts(dataset, points, bw_method, weights)
+    return shares @ np.exp(parts)
 
 
 def _log_density(dataset: Any, points: Any, bw_method: Any, weights: Any) -> Any:
-    parts = _parts(dataset, points, bw_method, weights)
+    parts, shares = _parts(dataset, points, bw_method, weights)
     top = np.max(stop_gradient(parts), axis=0)
-    return np.log(np.sum(np.exp(parts - top), axis=0)) + top
+    return np.log(shares @ np.exp(parts - top)) + top
 
 
 def _integral(dataset: Any, low: Any, high: Any, bw_method: Any = None, weights: Any = None) -> Any:
-    return stats.gaussian_kde(dataset, bw_method, weights).integrate_box_1d(low, high)
+    return _made(dataset, bw_method, weights).integrate_box_1d(low, high)
 
 
 def _between(dataset: Any, low: Any, high: Any, bw_method: Any, weights: Any) -> Any:
-    dataset = np.reshape(dataset, (-1,))
-    known = stats.gaussian_kde(np.asarray(stop_gradient(dataset)), bw_method, weights)
-    width = np.sqrt(np.cov(dataset, aweights=known.weights)) * known.factor
-    ends = [special.ndtr((end - dataset) / width) for end in (low, high)]
-    return known.weights @ (ends[1] - ends[0])
+    dataset, shares, covariance = _kernel(np.reshape(dataset, (-1,)), bw_method, weights)
+    ends = [special.ndtr((end - dataset[0]) / np.sqrt(covariance[0, 0])) for end in (low, high)]
+    return shares @ (ends[1] - ends[0])
 
 
-EVALUATE = formula("stats.gaussian_kde.evaluate", _density, "dataset points", original=_estimate)
+OF_KERNEL = "bw_method weights"
+EVALUATE = formula(
+    "stats.gaussian_kde.evaluate", _density, f"dataset points {OF_KERNEL}", original=_estimate
+)
 LOGARITHM = formula(
-    "stats.gaussian_kde.logpdf", _log_density, "dataset points", original=_log_estimate
+    "stats.gaussian_kde.logpdf", _log_density, f"dataset points {OF_KERNEL}", original=_log_estimate
 )
 INTEGRAL = formula(
-    "stats.gaussian_kde.integrate_box_1d", _between, "dataset low high", original=_integral
+    "stats.gaussian_kde.integrate_box_1d",
+    _between,
+    f"dataset low high {OF_KERNEL}",
+    original=_integral,
 )
 
 
@@ -94,14 +126,9 @@ class _GaussianKde(SCIPYS):  # type: ignore[misc]  # untyped
     """SciPy's kernel density estimate, which keeps a tracked data set."""
 
     def __init__(self, dataset: Any, bw_method: Any = None, weights: Any = None) -> None:
-        if holds_variable([bw_method, weights]):
-            raise NoRuleError(
-                "scipy.stats.gaussian_kde has no derivative with respect to bw_method and "
-                "weights. Fix: .detach() them."
-            )
         self._given = (dataset, bw_method, weights)
-        if holds_variable([dataset]):
-            self._made = SCIPYS(np.asarray(native(stop_gradient(dataset))), bw_method, weights)
+        if holds_variable(self._given):
+            self._made = _made(*self._given)
         else:
             super().__init__(dataset, bw_method, weights)
 
@@ -116,14 +143,22 @@ class _GaussianKde(SCIPYS):  # type: ignore[misc]  # untyped
         if name == "_made" or name.startswith("__"):
             raise AttributeError(name)
         found = getattr(self._made, name)
-        if name == "dataset":
-            return _rows(self._given[0])
-        if name == "covariance":
-            return _covariance(self._given[0], self)
-        if name == "factor" and not callable(self._given[1]):
-            return found  # of the weights and the shape of the data, which are plain
+        dataset, bw_method, weights = self._given
+        formulas: dict[str, Any] = {
+            "dataset": lambda: _rows(dataset),
+            "_weights": lambda: _shares(weights, self._made.n),
+            "_neff": lambda: 1.0 / np.sum(self.weights**2),
+            "covariance": lambda: _kernel(dataset, self.factor, weights)[2],
+            "factor": lambda: (
+                bw_method(self)
+                if callable(bw_method)
+                else _factor(bw_method, self.weights, self._made.d)
+            ),
+        }
+        if name in formulas:
+            return formulas[name]()
         if is_float(found) and not name.startswith("_"):
-            return refusing(f"stats.gaussian_kde.{name}", found, {"dataset": self._given[0]})
+            return refusing(f"stats.gaussian_kde.{name}", found, {"dataset": [*self._given]})
         return found
 
     def evaluate(self, points: Any) -> Any:
@@ -146,15 +181,18 @@ class _GaussianKde(SCIPYS):  # type: ignore[misc]  # untyped
 
     def set_bandwidth(self, bw_method: Any = None) -> None:
         """Set the width of the kernel."""
-        self._given = (self._given[0], bw_method, self._given[2])
-        vars(self).get("_made", super()).set_bandwidth(bw_method)
+        dataset, _, weights = self._given
+        if holds_variable([bw_method]) or "_made" in vars(self):
+            self._made = _made(dataset, bw_method, weights)
+        else:
+            super().set_bandwidth(bw_method)
+        self._given = (dataset, bw_method, weights)
 
     def _answer(self, row: Row, *places: Any) -> Any:
-        dataset, bw_method, weights = self._given
-        if not holds_variable([dataset, *places]):
+        dataset, _, weights = self._given
+        if not holds_variable([self._given, *places]):
             return getattr(super(), row.path.rpartition(".")[2])(*places)
-        if callable(bw_method):
-            bw_method = self.factor
+        bw_method = self.factor if callable(self._given[1]) else self._given[1]
         return row.kind.answer(row, (dataset, *places, bw_method, weights), {})
 
 
@@ -164,7 +202,7 @@ def _refusing_data(name: str) -> Any:
 
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if holds_variable([self._given[0], args, kwargs]):
+        if holds_variable([self._given, args, kwargs]):
             raise NoRuleError(
                 f"scipy.stats.gaussian_kde.{name} has no derivative. "
                 "Fix: .detach() the data, or use .logpdf, .pdf or .integrate_box_1d."

@@ -328,19 +328,21 @@ SYSTEMS = [
     formula(
         "linalg.norm", lambda a, ord, axis, keepdims: np.linalg.norm(a, ord, axis, keepdims), "a"
     ),
-    formula("linalg.lstsq", _lstsq, "a:2 b:2", neutral="cond"),
+    formula("linalg.lstsq", _lstsq, "a:2 b:2", thresholds="cond"),
     Row(
         "linalg.pinv",
         Tangent(_pinv),
         arrays="a",
-        neutral="atol rtol return_rank",
+        neutral="return_rank",
+        thresholds="atol rtol",
         note="among the matrices of the same rank",
     ),
     Row(
         "linalg.pinvh",
         Tangent(lambda t, out, a: _pinv({"a": hermitian(t["a"])}, out, hermitian(a))),
         arrays="a",
-        neutral="atol rtol lower return_rank",
+        neutral="lower return_rank",
+        thresholds="atol rtol",
         symmetric="a",
         triangles="a",
         note="among the matrices of the same rank",

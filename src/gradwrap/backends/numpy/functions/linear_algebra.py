@@ -247,7 +247,7 @@ def pinv(xp: Any, a: Any, rcond: Any, hermitian: bool, rtol: Any) -> Any:
         rcond = 1e-15 if rtol is NoValue else rtol
     if hermitian:
         a = hermitian_part(xp, xp.tril(a) + adjoint(xp, xp.tril(a, k=-1)))
-    return xp.linalg.pinv(a, rtol=rcond)
+    return xp.linalg.pinv(a, rtol=unwrapped_key(rcond))
 
 
 @implements("linalg.lstsq(a, b, rcond=None)", arrays=2)
@@ -256,6 +256,7 @@ def lstsq(xp: Any, a: Any, b: Any, rcond: Any) -> Any:
     m, n = a.shape
     if rcond in (None, -1):
         rcond = float(xp.finfo(a.dtype).eps) * (1 if rcond == -1 else max(m, n))
+    rcond = unwrapped_key(rcond)
     s = xp.linalg.svdvals(a)
     values = unwrapped_key(s)
     rank = np.intc(int(np.sum(values > rcond * values[:1])))

@@ -175,7 +175,7 @@ def select(xp: Any, condlist: Any, choicelist: Any, default: Any) -> Any:
 
 
 @implements("piecewise(x, condlist, funclist, *args, **kw)", arrays=1)
-def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+def piecewise(xp: Any, /, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
     parts = condlist
     is_sequence = isinstance(condlist, SEQUENCE)
     are_arrays = isinstance(condlist, LIST) and condlist and np.ndim(native(condlist[0]))
@@ -263,7 +263,9 @@ def trim_zeros(xp: Any, filt: Any, trim: str, axis: Any) -> Any:
 
 
 @implements("apply_along_axis(func1d, axis, arr, *args, **kwargs)")
-def apply_along_axis(xp: Any, func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
+def apply_along_axis(
+    xp: Any, /, func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
+) -> Any:
     """Call the function with each slice, and stack the results."""
     arr = xp.asarray(arr)
     at = axis % arr.ndim

@@ -96,7 +96,8 @@ class Spelling:
             result = f"{first}.{self.path}({self.arguments})"
         else:
             result = f"code({', '.join([first, *self._for_code(first)])})"
-        found: Implementation = self._written(f"{first}, ", [], result, {"code": self.code})
+        alone = "" if "/" in self.signature else "/, "  # a user's function may have an `xp`, too
+        found: Implementation = self._written(f"{first}, {alone}", [], result, {"code": self.code})
         return found
 
     def bound(self, xp: Any) -> Any:
