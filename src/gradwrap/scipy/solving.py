@@ -280,6 +280,8 @@ def solution(
     def solve(linear: Callable[[Any], Any], y: Any) -> Any:
         y = as_array(y)
         shape, units = y.shape, np.reshape(np.eye(y.size), (y.size, *y.shape))
+        if is_tracer(found):
+            units = found.__array_namespace__().asarray(units)
 
         def of(size: float) -> Any:
             """Return the matrix, computed from unit vectors of another length."""
