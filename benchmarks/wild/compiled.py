@@ -117,10 +117,11 @@ def compiled(case: Case, engine: str = "numpy") -> Tried:
             return Tried(label, REFUSED, type(wanted).__name__)
         if not alike(wanted, outcome(eager(), x.copy())):
             return Tried(label, RANDOM)
-        under_test = gw.compile(eager(), engine=engine)
+        under_test, as_often_called = gw.compile(eager(), engine=engine), eager()
         for name, other in (("first", x), *others(x)):
             found = outcome(under_test, other.copy())
-            if not alike(outcome(eager(), other.copy()), found):
+            same = outcome(as_often_called, other.copy())  # it knows what its earlier calls told
+            if not alike(outcome(eager(), other.copy()), found) and not alike(same, found):
                 again = outcome(eager(), other.copy())
                 return Tried(label, WRONG, f"{name}: {found}, not {again}")
         tried = 0

@@ -127,7 +127,7 @@ class _Propagation:
                     self._known.pop(index, None)
                     self._sets.pop(index, None)
         rows: list[Any] = []
-        for leaf, real in zip(self._traced.leaves, self._traced.results, strict=True):
+        for leaf, real in zip(self._traced.leaves, self._traced.results, strict=False):
             if isinstance(real, (NDARRAY, NUMBER, float)):
                 found = self._sets.get(leaf.index) if type(leaf) is Ref else None
                 empty = sparse.csr_array((int(np.size(real)), self._count), dtype=np.int32)

@@ -18,7 +18,7 @@ from gradwrap.core.levels.modes import is_traced, no_grad
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, native
 from gradwrap.core.observing.callers import current_caller, noted, refused
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt
-from gradwrap.core.values.tree import map_leaves
+from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import GradwrapError, NoRuleError, RuleResultError, TrackedCodeError
 from gradwrap.scipy.agreeing import check_value
 from gradwrap.scipy.array_api import array_api_paths
@@ -220,6 +220,12 @@ def data_of(value: Any) -> Any:
     return data if is_tracer(data) else np.asarray(data)
 
 
+def number_of(value: Any) -> Any:
+    """Return the number in an array without axes; in a trace, what is chosen by it is recorded."""
+    data = plain(value)
+    return data if is_tracer(data) else np.float64(data)
+
+
 def quiet(function: Any) -> Any:
     """Wrap a callback to take and return plain data without recording."""
     if not callable(function):
@@ -244,9 +250,11 @@ def quiet(function: Any) -> Any:
 
 def as_array(value: Any) -> Any:
     """Join a list of variables into one variable; convert other values with NumPy."""
-    if isinstance(value, AnyWrapper):
+    if isinstance(value, AnyWrapper) or is_tracer(value):
         return value
     found = next((leaf for _, leaf in wrappers_in(value)), None)
+    if found is None and is_traced():
+        found = next(filter(is_tracer, flatten(value)[0]), None)
     return np.asarray(value) if found is None else found.__array_namespace__().asarray(value)
 
 
@@ -272,6 +280,8 @@ def solution(
     def solve(linear: Callable[[Any], Any], y: Any) -> Any:
         y = as_array(y)
         shape, units = y.shape, np.reshape(np.eye(y.size), (y.size, *y.shape))
+        if is_tracer(found):
+            units = found.__array_namespace__().asarray(units)
 
         def of(size: float) -> Any:
             """Return the matrix, computed from unit vectors of another length."""
@@ -296,7 +306,7 @@ def solution(
             )
         return np.reshape(np.linalg.solve(matrix, np.reshape(y, (-1, 1))), shape)
 
-    start = np.asarray(found, dtype=float)[()]
+    start = found if is_tracer(found) else np.asarray(found, dtype=float)[()]
     return named_root(residual, start, lambda _f, x: x, solve, name)
 
 
@@ -307,9 +317,10 @@ LENGTHS = 1.0837, 0.7319
 def _is_rounding(matrix: Any, of: Callable[[float], Any]) -> bool:
     """Tell if a row or a column is only what rounding has left: another computation differs."""
     lengths = [np.linalg.norm(matrix, axis=axis) for axis in (-2, -1)]
-    if np.min(lengths) > 1e-9 * np.max(lengths):
+    both = np.stack(lengths)
+    if np.min(both) > 1e-9 * np.max(both):
         return False
-    noise = np.max([np.abs(innermost(of(size)) - matrix) for size in LENGTHS], axis=0)
+    noise = np.max(np.stack([np.abs(innermost(of(size)) - matrix) for size in LENGTHS]), axis=0)
     return any(
         bool(np.any(length <= 100 * np.linalg.norm(noise, axis=axis)))
         for length, axis in zip(lengths, (-2, -1), strict=True)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.numpy.arithmetic import is_strict
+from gradwrap.compiler.calls.callbacks import function_of
 from gradwrap.compiler.calls.compare import Raised, made, mismatch
 from gradwrap.compiler.calls.nans import with_known, without_nan
 from gradwrap.compiler.calls.quick import Quick, quick_call
@@ -30,7 +31,7 @@ from gradwrap.compiler.passes.from_traces import constants_of, difference, preci
 from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.rolling.checkpoints import bytes_of, with_checkpoints
 from gradwrap.compiler.tracing.run import Traced, trace
-from gradwrap.compiler.tracing.tape import MOST, Tape, TooLong, Unhandled, shares
+from gradwrap.compiler.tracing.tape import MOST, Tape, Tied, TooLong, Unhandled, shares
 from gradwrap.core.levels.modes import Ran, noting_code
 from gradwrap.core.values.tree import TreeDef, flatten, unflatten
 from gradwrap.errors import CompileWarning
@@ -53,6 +54,11 @@ PADDED = 1 << 32
 RARELY = 100_000
 """The new objects after which garbage is collected during a trace."""
 MOST_BRANCHES = 16
+MOST_TIES = 2
+TIED = (
+    "it compares values that are equal there, such as x == 0, about which each call has to be "
+    "asked. Fix: np.where or if, with an order in place of the equality"
+)
 REMEDY = "Fix: mend the directory that gradwrap.compiler.cache_info() names, or use cache=False"
 PROOFS = {
     "twice": "compared with the function at two other lengths, and at full size on two arguments",
@@ -151,6 +157,8 @@ class Entry:
         """What code of adapted modules did."""
         self._amplifies: bool = False
         """Whether results move far where the arguments change in their last places."""
+        self._ties: int = 0
+        """The calls that could not be traced since values are equal that it compares."""
         self._waiting: list[str] = []
         """The warnings of this call, which are issued when the entry is complete."""
 
@@ -244,7 +252,7 @@ class Entry:
 
     def traced(self, call: Call) -> Any:
         """Trace another path through the function and compile it; return the function's result."""
-        surroundings = self.surroundings
+        surroundings, known = self.surroundings, len(self.traces)
         assert surroundings is not None
         found, problem = self._attempted(call)
         extrapolation = None if problem else self._extrapolated
@@ -258,7 +266,20 @@ class Entry:
                 problem = self._problem_in_full(extrapolation, found)
                 if not problem and _are_finite(found) and self._is_accepted(call, found, "full"):
                     return call.result[0]
-        wanted = call.run(self.target.function)  # an error leaves the entry new
+        try:
+            wanted = call.run(self.target.function)
+        except Exception:
+            if len(self.traces) != known:  # the new path is none
+                self._restart()
+                self.is_new = True
+            raise
+        if problem == TIED:  # what the function found is known now
+            self._restart()
+            found, problem = self._attempted(call)
+            self._ties += problem == TIED
+            if problem == TIED and self._ties <= MOST_TIES:
+                self.is_new = True
+                return wanted
         leaves, tree = flatten(wanted)
         problem = problem or _defect(self.differing(leaves, tree, found))
         if problem and self._extrapolated is not None:
@@ -472,6 +493,8 @@ class Entry:
                 return (), problem
             assert self.executable is not None
             return self.executable.call(*call.inputs), ""
+        except Tied:
+            return (), TIED
         except (Unhandled, Unsupported) as error:
             return (), str(error)
         except ProgramError:
@@ -626,6 +649,7 @@ class Entry:
     ) -> Traced:
         tape = tape or Tape(call.library, None if first is None else first.tape, most)
         tape.seals = call.library.name == "numpy"
+        tape.make_function = function_of
         return trace(
             *(self.target.function, call.leaves, call.treedef, call.given),
             around or self.surroundings,

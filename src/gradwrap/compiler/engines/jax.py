@@ -19,6 +19,7 @@ from gradwrap.compiler.ir.program import (
     Instr,
     Loop,
     Method,
+    Missed,
     Program,
     Ref,
     Value,
@@ -75,7 +76,10 @@ def jax_engine(program: Program) -> Executable:
         found = iter(
             [_native(out, v) for out, v in zip(run(inputs, constants), described, strict=True)]
         )
-        return tuple(next(found) if type(leaf) is Ref else leaf for leaf in result.leaves)
+        leaves = tuple(next(found) if type(leaf) is Ref else leaf for leaf in result.leaves)
+        if result.asks and leaves[-1]:
+            raise Missed
+        return leaves[:-1] if result.asks else leaves
 
     def text() -> str:
         return "\n".join(["# replayed by jax.numpy", *map(_line, program.root.body), ""])

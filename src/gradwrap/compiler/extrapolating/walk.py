@@ -16,7 +16,6 @@ from gradwrap.compiler.ir.program import (
     Instr,
     Loop,
     Ref,
-    Result,
     Value,
     mapped,
     token,
@@ -59,7 +58,7 @@ class Walk:
             program,
             values=self._values,
             constants=constants,
-            root=Block(body, result=Result(leaves, result.tree)),
+            root=Block(body, result=result._replace(leaves=leaves)),
             notes=[],
         )
 

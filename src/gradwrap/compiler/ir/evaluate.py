@@ -63,7 +63,10 @@ def evaluated(
         perform(block.body, known, observe, program.values, kept)
         if block.guard is None:
             assert block.result is not None
-            return tuple(_read(leaf, known) for leaf in block.result.leaves)
+            leaves = tuple(_read(leaf, known) for leaf in block.result.leaves)
+            if block.result.asks and leaves[-1]:
+                raise Missed
+            return leaves[:-1] if block.result.asks else leaves
         found = outcome(block.guard.kind, _read(block.guard.value, known))
         if found not in block.branches:
             raise Missed

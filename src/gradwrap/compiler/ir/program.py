@@ -284,6 +284,8 @@ class Result(NamedTuple):
 
     leaves: tuple[Any, ...]
     tree: TreeDef
+    asks: bool = False
+    """Whether the last leaf is no part of it: if it is not zero, `Missed` is raised."""
 
 
 @dataclass(slots=True)

@@ -149,7 +149,8 @@ def program_of(
         if guard is None:
             leaves = lead.trace.leaves
             _enter_constants(program, lead, constants[group[0]], leaves)
-            block.result = Result(tuple(map(lead.leaf, leaves)), lead.trace.tree)
+            mapped_leaves = tuple(map(lead.leaf, leaves))
+            block.result = Result(mapped_leaves, lead.trace.tree, lead.trace.asks)
             continue
         _enter_constants(program, lead, constants[group[0]], guard.value)
         block.guard = Guard(guard.kind, lead.leaf(guard.value))

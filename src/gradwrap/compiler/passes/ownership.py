@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.ir.analysis import roots_of
 from gradwrap.compiler.ir.operations import BROADCAST_TO
-from gradwrap.compiler.ir.program import Instr, Ref, Result, copy
+from gradwrap.compiler.ir.program import Instr, Ref, copy
 
 if TYPE_CHECKING:
     from gradwrap.compiler.ir.program import Program
@@ -59,7 +59,7 @@ def own_outputs(program: Program) -> None:
                 new = program.new(program.values[leaf.index])
                 block.body.append(Instr(copy, "copy", (leaf,), (), new.index))
                 leaves[number] = new
-        block.result = Result(tuple(leaves), block.result.tree)
+        block.result = block.result._replace(leaves=tuple(leaves))
 
 
 def _is_broadcast(made: dict[int, Instr], leaf: Any) -> bool:

@@ -11,7 +11,6 @@ from gradwrap.compiler.ir.program import (
     Loop,
     Program,
     Ref,
-    Result,
     Value,
     changed,
     copy,
@@ -70,7 +69,7 @@ def stack_what_turns_start_from(program: Program) -> Program | None:
         root = program.root
         root.body = [changed(step, renamed) for step in body]
         if root.result is not None:
-            root.result = Result(mapped(root.result.leaves, renamed), root.result.tree)
+            root.result = root.result._replace(leaves=mapped(root.result.leaves, renamed))
     return before
 
 

@@ -15,7 +15,6 @@ from gradwrap.compiler.ir.program import (
     Instr,
     Loop,
     Ref,
-    Result,
     mapped,
     token,
 )
@@ -89,7 +88,7 @@ class _Walk:
                 block.guard = Guard(block.guard.kind, self.leaf(block.guard.value))
             if block.result is not None:
                 leaves = tuple(map(self.leaf, block.result.leaves))
-                block.result = Result(leaves, block.result.tree)
+                block.result = block.result._replace(leaves=leaves)
             last = len(block.branches) == 1
             waiting.extend((b, known if last else dict(known)) for b in block.branches.values())
 

@@ -49,7 +49,6 @@ from gradwrap.compiler.ir.program import (
     Loop,
     Program,
     Ref,
-    Result,
     Value,
     changed,
     refs,
@@ -193,7 +192,7 @@ class Roller(Rewriting):
             block.guard = Guard(block.guard.kind, self.plain(block.guard.value))
         if block.result is not None:
             leaves = tuple(map(self.plain, block.result.leaves))
-            block.result = Result(leaves, block.result.tree)
+            block.result = block.result._replace(leaves=leaves)
         for index in sorted(self.live_after[id(block)].difference(looked_at(block))):
             self.plain(Ref(index))
         block.body = without_operations(self.body)

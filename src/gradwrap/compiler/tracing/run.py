@@ -15,6 +15,7 @@ from gradwrap.backends.numpy.arithmetic import modes
 from gradwrap.compiler.ir.operations import NAMES, OPAQUE
 from gradwrap.compiler.ir.program import zeros
 from gradwrap.compiler.tracing.backend import NUMPY
+from gradwrap.compiler.tracing.callbacks import call_with_callbacks, has_callback
 from gradwrap.compiler.tracing.floats import entered as float_input
 from gradwrap.compiler.tracing.namespace import current, holds_tracer
 from gradwrap.compiler.tracing.surroundings.watch import flat, held
@@ -23,6 +24,7 @@ from gradwrap.compiler.tracing.tape import (
     NUMBER,
     Library,
     Tape,
+    Tied,
     TooLong,
     Unhandled,
     Weak,
@@ -31,7 +33,7 @@ from gradwrap.compiler.tracing.tape import (
 from gradwrap.compiler.tracing.tracer import Tracer
 from gradwrap.core.array.variable import variable_class
 from gradwrap.core.levels.levels import current_watch, differentiating
-from gradwrap.core.levels.modes import foreign_calls, new_arrays, outer_arrays
+from gradwrap.core.levels.modes import equalities, foreign_calls, new_arrays, outer_arrays
 from gradwrap.core.levels.wrapper import AnyWrapper, make_wrapper
 from gradwrap.core.library.buffers import PACKAGE
 from gradwrap.core.observing.holders import parts_held
@@ -99,6 +101,7 @@ class Traced(NamedTuple):
     readers: dict[int, str | None]
     """By constant: the module that used it first; None for a rule."""
     leaves: tuple[Any, ...]
+    """The leaves of the result; behind them, if it `asks`, the number of equal values."""
     tree: TreeDef
     results: tuple[Any, ...]
     """The leaves of the result, as values of this run."""
@@ -106,6 +109,8 @@ class Traced(NamedTuple):
     """The kinds of floating point errors that NumPy was told to ignore somewhere."""
     floats: tuple[int, ...]
     """The leaves of the result that the function returns as Python floats."""
+    asks: bool
+    """Whether values that are not to be equal were compared."""
     tape: Tape | None
     """The tape, with the results of operations, until the second run has used them."""
 
@@ -170,6 +175,8 @@ def _tracing(tape: Tape) -> Generator[None]:
 
     def perform(function: Any, name: str, args: Any, kwargs: Any) -> Any:
         """Call a function of another package; on tracers the call is recorded as one operation."""
+        if has_callback(args, kwargs):
+            return call_with_callbacks(tape, function, name, args, kwargs)
         is_named = name in NAMES or name.startswith(OPAQUE) or _is_found(name)
         if not is_named or not holds_tracer((args, tuple(kwargs.values()))):
             return function(*args, **kwargs)
@@ -195,9 +202,11 @@ def _tracing(tape: Tape) -> Generator[None]:
     outside = new_arrays.set(enter)
     around = outer_arrays.set(outer)
     before = foreign_calls.set(perform)
+    compared = equalities.set(tape.ask)
     try:
         yield
     finally:
+        equalities.reset(compared)
         foreign_calls.reset(before)
         outer_arrays.reset(around)
         new_arrays.reset(outside)
@@ -267,12 +276,15 @@ def trace(
                 out = function(*args, **kwargs)
             handed, tree = flatten(out)
             found = tuple(_handed_out(leaf, tape) for leaf in handed)
+            ties = None if tape.refused else tape.ties()
         except Exception as error:
             if tape.refused:
                 raise _refusal(tape) from error
             raise
     if tape.refused:
         raise _refusal(tape)
+    if any(tape.is_cut(index) for step in tape.instrs for index in step.reads):
+        raise Unhandled("it uses what a function has kept that a solver called")
     for tracer, index, leaf in tracers:
         if tracer.index != index or tracer.value is not leaf:
             raise Unhandled("it writes to an argument. Fix: write to a copy of it")
@@ -283,6 +295,9 @@ def trace(
             not isinstance(wrapper._value, Tracer) or wrapper._value.index not in inputs
         ):
             raise Unhandled("it writes to an argument. Fix: write to a copy of it")
+    asked = () if ties is None else (tape.recorded(ties),)
+    if ties is not None and ties.value:
+        raise Tied("it compares values that are equal there")
     return Traced(
         tape.instrs,
         tape.guards,
@@ -292,11 +307,12 @@ def trace(
         tape.originals(),
         frozenset(tape.sealed),
         tape.readers,
-        tuple(leaf for leaf, _ in found),
+        (*(leaf for leaf, _ in found), *asked),
         tree,
         tuple(real for _, real in found),
         frozenset(tape.quiet),
         tuple(place for place, leaf in enumerate(handed) if isinstance(leaf, Weak)),
+        bool(asked),
         tape,
     )
 

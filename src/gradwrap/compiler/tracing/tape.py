@@ -28,6 +28,7 @@ from gradwrap.compiler.ir.program import (
     refs,
     same_nest,
 )
+from gradwrap.core.array.steered import VALUES
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.observing.callers import MARK, is_never_adapted
 from gradwrap.core.observing.code import (
@@ -72,6 +73,10 @@ class Unhandled(Exception):  # noqa: N818  it is caught, and becomes a warning
 
 class TooLong(Unhandled):
     """The trace is longer than it may be."""
+
+
+class Tied(Unhandled):
+    """Values are equal in a comparison of which only a plain run can say what it means."""
 
 
 class Layout:
@@ -258,6 +263,12 @@ class Tape:
         self._uses: dict[int, list[tuple[int, Any, Any]]] = {}
         self._known: dict[Any, Value] = {}
         """The descriptions of arrays; those of numbers by their type."""
+        self.make_function: Callable[[Any], Callable[..., Any]] | None = None
+        """Returns a way through a function that a solver calls as a function of its own."""
+        self._cut: list[tuple[int, int]] = []
+        """The ranges of the values whose instructions were taken out."""
+        self._compared: dict[tuple[Any, ...], tuple[list[Any], int]] = {}
+        """The comparisons that each call is to ask about: the values, and the result's number."""
         self._owners: dict[int, tuple[CodeType, Owner]] = {}
         """By identity of code: whose it is."""
 
@@ -318,6 +329,26 @@ class Tape:
         frame = self._userframe_of(40)
         self.readers[index] = None if frame is None else frame.f_globals.get("__name__") or ""
         return ref
+
+    def cut(self, start: int, begin: int, guards: int) -> None:
+        """Take out what was recorded from an instruction, a value and a guard on."""
+        del self.instrs[start:], self.guards[guards:]
+        for pair in [pair for pair in self._compared if any(i >= begin for i in refs(pair))]:
+            del self._compared[pair]
+        self._asked = min(self._asked, start)
+        self._cut.append((begin, len(self.values)))
+
+    def skip_to(self, count: int) -> None:
+        """Number the next value so, whatever was taken out before."""
+        blank = Value((), None, is_ndarray=False, is_tuple=True)
+        self._cut.append((len(self.values), count))
+        self.refs += map(Ref, range(len(self.refs), count))
+        self.values += [blank] * (count - len(self.values))
+
+    def is_cut(self, index: int) -> bool:
+        """Tell if a value was computed by instructions that were taken out."""
+        is_in = any(begin <= index < end for begin, end in self._cut)
+        return is_in and index not in self.constants
 
     def forget_layouts(self) -> bool:
         """Drop the layouts: a second run computes these results. Return False if there are none."""
@@ -545,7 +576,7 @@ class Tape:
         known = attributes_of(result)
         fields = {key: one for key, one in known.items() if not isinstance(one, FIXED)}
         kept: dict[Any, Any] = {
-            i: PYTHONS[type_of(part)](part) if type_of(part) in (int, bool) else part
+            i: PYTHONS[type_of(part)](part) if type_of(part) in PYTHONS else part
             for i, part in enumerate(result)
         }
         kept |= {key: np.asarray(one)[()] for key, one in fields.items()}
@@ -579,6 +610,30 @@ class Tape:
             raise Unhandled(self.refused)
         self.guards.append((len(self.instrs), Guard(kind, self.refs[at.index]), found))
         return found
+
+    def ask(self, left: Any, right: Any) -> None:
+        """Note a comparison: each call is to ask if its values are equal, as a plain run does."""
+        pair = [x.strong if isinstance(x, Weak) else x for x in (left, right)]
+        if not all(type_of(self.real(x)) in VALUES for x in pair):
+            return
+        refs = tuple(map(self.recorded, pair))
+        mask = self.instrs[-1].out if self.instrs and self.instrs[-1].args == refs else -1
+        tracer = self.library.tracer
+        values = [tracer(x.value, x.index, self) if isinstance(x, Recorded) else x for x in pair]
+        self._compared.setdefault(refs, (values, mask))
+
+    def ties(self) -> Any:
+        """Return the number of comparisons of equal values, as a tracer; None if there are none.
+
+        Those that a branch was taken on have a guard.
+        """
+        branches = {guard.value.index for _, guard, _ in self.guards if guard.kind == "bool"}
+        total: Any = None
+        for (one, other), mask in self._compared.values():
+            if mask not in branches:
+                found = (one == other).any().astype(np.float64)
+                total = found if total is None else total + found
+        return total
 
     def shown(self, value: Any) -> Any:
         """Return a value to be made text of by an adapted package; None for other code.

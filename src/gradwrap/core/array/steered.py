@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.core.levels.levels import is_differentiating, newest_level, silent_up_to
+from gradwrap.core.levels.modes import equalities
 from gradwrap.core.levels.wrapper import first_example, holds_batch, is_recorded
 from gradwrap.core.observing.callers import MARK
 from gradwrap.core.observing.code import frame_of
@@ -190,6 +191,8 @@ class Searches:
             left, right = first_example(left), first_example(right)
             is_plain = type_of(left) in VALUES and type_of(right) in VALUES
         if not is_plain:
+            if jumps == "equality" and left is not right:
+                self._ask_in_calls(left, right)
             return
         frame = adapted_frame()
         if frame is None:
@@ -212,6 +215,15 @@ class Searches:
             if str(place) not in self._known and (is_sure or not self._is_sure):
                 self._is_sure = is_sure
                 found_at.set(place)
+
+    def _ask_in_calls(self, left: Any, right: Any) -> None:
+        """Let a program that is traced ask if values are equal, about which nothing is known."""
+        ask = equalities.get()
+        frame = None if ask is None else adapted_frame()
+        if ask is None or frame is None or silent_up_to() >= newest_level():
+            return
+        if str(Found.at(frame, False)) not in self._known:
+            ask(left, right)
 
     def _alternates(self, key: tuple[CodeType, int], rests: list[float]) -> bool:
         """Tell if differences come closer and closer to zero from both sides."""

@@ -43,6 +43,12 @@ foreign_calls: ContextVar[Callable[..., Any] | None] = ContextVar(
 """What calls a function of another package while a function is traced."""
 
 
+equalities: ContextVar[Callable[[Any, Any], None] | None] = ContextVar(
+    "gradwrap_equalities", default=None
+)
+"""What asks in each call of a program if two values are equal, while a function is traced."""
+
+
 class Ran:
     """What adapted code does while a function is traced."""
 
@@ -100,10 +106,11 @@ def is_traced() -> bool:
 def untraced() -> Generator[None]:
     """Run code outside of the trace, on values that are no part of it."""
     outside, before = new_arrays.set(None), foreign_calls.set(None)
-    around = outer_arrays.set(None)
+    around, compared = outer_arrays.set(None), equalities.set(None)
     try:
         yield
     finally:
+        equalities.reset(compared)
         outer_arrays.reset(around)
         foreign_calls.reset(before)
         new_arrays.reset(outside)

@@ -40,8 +40,9 @@ def kind_of(value: Any) -> str:
 
 
 def namespace_of(arrays: Iterable[Any]) -> Any:
-    """Return the namespace for all of the arrays: the deepest wrapper's."""
-    return max(map(backend_of, arrays), key=lambda backend: backend.depth).xp
+    """Return the namespace for all of the arrays: the deepest wrapper's, or a tracer's."""
+    backends = map(backend_of, arrays)  # the one of tracers takes plain arrays, too
+    return max(backends, key=lambda one: (one.depth, len(one.array_types))).xp
 
 
 def zeros_like(array: Any) -> Any:

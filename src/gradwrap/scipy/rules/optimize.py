@@ -26,6 +26,7 @@ from gradwrap.scipy.solving import (
     as_dense,
     data_of,
     is_tracer,
+    number_of,
     plain,
     refuse,
     refuse_failure,
@@ -68,7 +69,7 @@ def _rooted(
 
     value = plain(residual(found))
     is_square = np.size(value) == np.size(found)
-    is_zero = not is_square or is_tracer(value) or _is_zero(reshaped, found, value)
+    is_zero = not is_square or _is_zero(reshaped, found, value)
     by_squares = not is_square or (method == "lm" and not is_zero)
     if by_squares:
         root = _stationary(grad(cost), found, None, name)
@@ -89,7 +90,7 @@ def _is_zero(residual: Any, x: Any, value: Any) -> bool:
     """Tell if a function is zero at a point or near it: Newton's step from there is short."""
     if np.all(np.abs(value) <= 1e-8):
         return True
-    x = np.asarray(x, dtype=np.result_type(x, np.float64))
+    x = data_of(x).astype(np.result_type(x, np.float64))
     with no_grad():
         slopes = np.reshape(plain(jacobian(lambda v: as_array(residual(v)))(x)), (x.size, x.size))
     if not np.isfinite(slopes).all():
@@ -151,9 +152,9 @@ def _between(slope: Any, x: Any, ends: Any, name: str) -> Any:
 
     SciPy's search never reaches the ends exactly.
     """
-    low, high = (float(plain(end)) for end in ends)
-    step = float(plain(grad(slope)(np.float64(x))))
-    target = float(x) - float(plain(slope(np.float64(x)))) / step if step > 0 else float(x)
+    low, high = map(number_of, ends)
+    step = number_of(grad(slope)(x))
+    target = x - number_of(slope(x)) / step if step > 0 else x
     if low <= target <= high:
         return solution(slope, x, name, is_unique=True)
     end = as_array(ends[0] if target < low else ends[1])
@@ -246,7 +247,7 @@ def _minimum(
     args, jac = args or as_args(inner.get("args", ())), inner.get("jac", jac or fprime)
     bounds = inner.get("bounds") if bounds is None else bounds
     path, *rest = _paths(result, ("x", "fun"))
-    found = np.asarray(part_at(result, path))
+    found = data_of(part_at(result, path))
     slope = _gradient(fun, args, jac)
     is_found = (
         not isinstance(result, dict)
@@ -281,7 +282,7 @@ def _in_interval(
     """Return the parts of a result that are a minimum in an interval, and the value there."""
     ends = (x1, x2) if x1 is not None else bounds
     path, *rest = _paths(result, ("x", "fun"))
-    slope, found = _gradient(fun, args, None), np.float64(part_at(result, path))
+    slope, found = _gradient(fun, args, None), number_of(part_at(result, path))
     if ends is None:
         x = solution(slope, found, name, is_unique=True)
     else:
@@ -359,7 +360,7 @@ def _least_squares(
 
     x = _stationary(grad(cost), result.x, _pairs_of(bounds, result.x), name)
     parts = {("x",): x, ("fun",): residuals(x), ("cost",): cost(x)}
-    if loss == "linear" and isinstance(result.jac, np.ndarray):
+    if loss == "linear" and (isinstance(result.jac, np.ndarray) or is_tracer(result.jac)):
         parts["jac",] = Later(lambda: jacobian(residuals)(x))
     return parts
 
@@ -436,7 +437,7 @@ def _on_columns(A: Any, b: Any, x: Any, held: Any, values: Any) -> Any:
 
 
 def _nnls(A: Any, b: Any, out: Any) -> Any:
-    x = np.asarray(out[0])
+    x = data_of(out[0])
     made = _on_columns(A, b, x, x <= 0, np.zeros(x.shape))
     return made, np.sqrt(np.sum((A @ made - b) ** 2))
 

@@ -31,7 +31,6 @@ from gradwrap.compiler.ir.program import (
     Missed,
     Program,
     Ref,
-    Result,
     Value,
     copy,
     full,
@@ -130,7 +129,8 @@ def _prepared(program: Program) -> Program:
             copies = dict(zip(viewed, range(len(values), len(values) + len(viewed)), strict=True))
             values += [values[i] for i in viewed]
             body += [Instr(copy, "copy", (Ref(i),), (), copies[i]) for i in viewed]
-            result = Result(mapped(result.leaves, partial(_renumbered, copies)), result.tree)
+            leaves = mapped(result.leaves, partial(_renumbered, copies))
+            result = result._replace(leaves=leaves)
         made[id(block)] = Block(body, block.guard, branches, result)
     root = made[id(program.root)]
     return replace(program, values=values, constants=constants, root=root)

@@ -82,8 +82,13 @@ class Writer(BufferedText):
             self._body(block, state, depth)
             if block.guard is None:
                 assert block.result is not None
+                leaves = block.result.leaves
+                if block.result.asks:
+                    self.line(depth, f"if {self.text(leaves[-1], state)}:")
+                    self._miss(depth + 1)
+                    leaves = leaves[:-1]
                 self.returns[len(self.lines)] = depth
-                self.line(depth, f"return {self._nest(block.result.leaves, state)}")
+                self.line(depth, f"return {self._nest(leaves, state)}")
                 return
             look = LOOKS[block.guard.kind].format(self.text(block.guard.value, state))
             branches = list(block.branches.items())

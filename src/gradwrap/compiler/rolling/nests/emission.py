@@ -23,7 +23,6 @@ from gradwrap.compiler.ir.program import (
     Instr,
     Loop,
     Ref,
-    Result,
     Value,
     copy,
     getitem,
@@ -250,7 +249,7 @@ class Emission:
             self.value(root, len(root.items), np.array([leaf.index])) if type(leaf) is Ref else leaf
             for leaf in result.leaves
         ]
-        program.root.result = Result(tuple(leaves), result.tree)
+        program.root.result = result._replace(leaves=tuple(leaves))
         program.root.body = root.loop.body
 
     def _enter(self, node: Node, columns: Sequence[Sequence[Token]]) -> None:
