@@ -3,8 +3,8 @@
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
 `later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth`, `eleventh`, `twelfth`,
 `thirteenth`, `fourteenth`, `fifteenth`, `sixteenth`, `seventeenth`, `eighteenth`, `nineteenth`,
-`twentieth`, `twentyfirst`, `twentysecond`, `twentythird`, `twentyfourth` and `twentyfifth`, which
-need the extras `wild`, `wild-fresh` and so on to `wild-twentyfifth`.
+`twentieth`, `twentyfirst`, `twentysecond`, `twentythird`, `twentyfourth`, `twentyfifth` and
+`twentysixth`, which need the extras `wild`, `wild-fresh` and so on to `wild-twentysixth`.
 `--write` enters the table in docs/public-packages.md; `--cost` measures what it costs that a
 package is adapted, and what gradients cost; `--compiled` compares compiled gradients with eager
 ones at other arguments.
@@ -45,6 +45,7 @@ from .twentyfifth import TWENTYFIFTH
 from .twentyfirst import TWENTYFIRST
 from .twentyfourth import TWENTYFOURTH
 from .twentysecond import TWENTYSECOND
+from .twentysixth import TWENTYSIXTH
 from .twentythird import TWENTYTHIRD
 from .unseen import UNSEEN
 
@@ -74,6 +75,7 @@ SAMPLES = {
     "twentythird": TWENTYTHIRD,
     "twentyfourth": TWENTYFOURTH,
     "twentyfifth": TWENTYFIFTH,
+    "twentysixth": TWENTYSIXTH,
 }
 GUIDE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 RECORD = GUIDE.with_name("public-packages.md")

@@ -132,12 +132,16 @@ class BatchedIndexError(BatchedValueError):
     """A function of NumPy's was about to convert an index that `vmap` maps over."""
 
 
+class BatchedExceptionError(BatchedValueError):
+    """Some of the examples that `vmap` maps over raise an exception, and others do not."""
+
+
 class VmapAxesError(GradwrapError, ValueError, TypeError):
     """`in_axes` or `out_axes` do not match the arrays, or the arrays do not match each other."""
 
 
 class VmapFallbackError(GradwrapError, NotImplementedError):
-    """Under `vmap`, an operation has no batching rule, or only some examples raise an error."""
+    """Under `vmap`, an operation has no batching rule, and `fallback="error"` was given."""
 
 
 class SparsityError(GradwrapError, ValueError):

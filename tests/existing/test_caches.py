@@ -32,6 +32,81 @@ BODIES = {
             return KNOWN[key]
         def run(x): return cube(x[0]) + cube(x[1]) + 0.0 * cube(x[1])
         """,
+    "objects as keys": """
+        from dataclasses import dataclass
+        @dataclass(frozen=True)
+        class Point:
+            x: float
+            days: tuple = (3,)
+        @dataclass(frozen=True, slots=True)
+        class Slotted:
+            x: float
+        KNOWN, SQUARES = {}, {}
+        def square(slotted):
+            if slotted not in SQUARES:
+                SQUARES[slotted] = slotted.x ** 2
+            return SQUARES[slotted]
+        def cube(point):
+            found = KNOWN.get(point)
+            if found is None:
+                found = KNOWN[point] = square(Slotted(point.x)) * point.x
+            return found
+        def run(x): return sum(cube(Point(v)) for v in x) + 0.0 * cube(Point(x[0]))
+        """,
+    "caches that the call makes": """
+        from functools import cache, lru_cache, wraps
+        def kept(function):
+            @lru_cache()
+            def of_tuple(values): return function(np.array(values))
+            @wraps(function)
+            def of_array(values): return of_tuple(tuple(values))
+            of_array.cache_info = of_tuple.cache_info
+            return of_array
+        def run(x):
+            class Model:
+                @lru_cache(maxsize=8)
+                def weight(self, v): return v
+            cube = kept(lambda v: v ** 3)
+            one, model = cache(lambda v: v), Model()
+            found = sum(cube(x)) + 0.0 * cube(x)[0] + (one(x[0]) - model.weight(x[0]))
+            assert cube(np.ones(2))[0] == 1.0 and cube.cache_info().maxsize == 128
+            return found
+        """,
+    "objects with a hash of their own": """
+        class Point:
+            def __init__(self, x): self.x, self.names = x, []
+            def __hash__(self): return hash(("point", self.x))
+            def __eq__(self, other): return self.x == other.x
+        KNOWN = {}
+        def cube(point):
+            if point not in KNOWN:
+                KNOWN[point] = point.x ** 3
+            return KNOWN[point]
+        def run(x): return cube(Point(x[0])) + cube(Point(float(x[1])))
+        """,
+    "the oldest key is removed": """
+        class Model:
+            def __init__(self, size): self.size, self.known = size, {}
+            def cube(self, values):
+                keeps = self.size > 0
+                if keeps:
+                    key = tuple(one for one in values.items())
+                    if key in self.known:
+                        self.known[key] = self.known.pop(key)
+                        return self.known[key]
+                found = sum(v ** 3 for v in values.values())
+                def get(): return found
+                if keeps:
+                    self.known[key] = get
+                    if len(self.known) > self.size:
+                        del self.known[next(iter(self.known))]
+                return get
+        MODELS = Model(1), Model(0)
+        def run(x):
+            first = MODELS[0].cube({"a": x[0], "b": 0.0})()
+            again = MODELS[0].cube({"a": x[0], "b": 0.0})()
+            return 0.5 * (first + again) + MODELS[1].cube({"a": x[1]})()
+        """,
     "keys of numbers": """
         def cube(day, x, _cache={}):
             try:
@@ -228,6 +303,38 @@ NO_CACHES = {
                 case _:
                     if x not in KEPT:
                         KEPT[x] = x * w
+            return KEPT[x]
+        """,
+    "counts of objects": """
+        from dataclasses import dataclass
+        @dataclass(frozen=True)
+        class Point: x: float
+        KEPT = {}
+        def one(x, w):
+            KEPT[Point(x)] = KEPT.get(Point(x), 0) + 1
+            return KEPT[Point(x)] * w
+        """,
+    "the weight that came first at an object": """
+        from dataclasses import dataclass
+        @dataclass(frozen=True)
+        class Point: x: float
+        KEPT = {}
+        def one(x, w):
+            point = Point(x)
+            if point not in KEPT:
+                KEPT[point] = x * w
+            return KEPT[point]
+        """,
+    "a condition that changes": """
+        KEPT = {}
+        def one(x, w):
+            keeps = w < 2.5
+            if keeps:
+                if x in KEPT:
+                    return KEPT[x]
+            keeps = True
+            if keeps:
+                KEPT[x] = x * w
             return KEPT[x]
         """,
     "a dictionary of the call": """

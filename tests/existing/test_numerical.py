@@ -140,6 +140,27 @@ def test_higher_order_is_refused(second: Any) -> None:
         second(gw.numerical(math.lgamma))
 
 
+def test_vmap_takes_differences_at_each_example() -> None:
+    batch = np.array([0.5, 2.5, 4.0])
+
+    def total(x: Any, y: Any) -> Any:
+        return gw.numerical(lambda u, v: math.lgamma(u) * v.sum())(x, y * np.ones(2))
+
+    wanted = [
+        [gw.grad(total, (0, 1))(x, y)[n] for x, y in zip(batch, batch**2, strict=True)]
+        for n in (0, 1)
+    ]
+    mapped: Any = gw.vmap(gw.grad(total, (0, 1)), fallback="loop")
+    np.testing.assert_allclose(mapped(batch, batch**2), wanted)
+
+    def of_all(x: Any) -> Any:
+        return np.sum(gw.vmap(total, fallback="loop")(x, batch**2))
+
+    np.testing.assert_allclose(gw.grad(of_all)(batch), wanted[0])
+    with pytest.raises(NoRuleError, match=r"first derivative only"):
+        gw.vmap(gw.hessian(total), fallback="loop")(batch, batch**2)
+
+
 def test_a_wrong_method_is_named() -> None:
     with pytest.raises(ValueError, match="method='forward' is none of central, complex"):
         gw.numerical(math.lgamma, method="forward")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # refused

@@ -360,3 +360,59 @@ def test_a_package_that_makes_tables(tmp_path: Path) -> None:
         gw.grad(gw.adapting(package.counted))(x)
     found = gw.grad(gw.adapting(package.counted, compiled="numerical"))(x)
     np.testing.assert_allclose(found, [1.0, 3.0], rtol=1e-8)
+
+
+def _seen_by_values(x: Any) -> Any:
+    table = pd.DataFrame({"a": np.zeros(3), "b": np.ones(3)})
+    values = table["a"].values
+    table.loc[0, "a"] = x[0]
+    return values.sum() * x[1] + table["a"].sum()
+
+
+def _seen_by_an_array(x: Any) -> Any:
+    series = pd.Series(np.zeros(3))
+    array = np.asarray(series)
+    series.iloc[1] = x[0]
+    return array.sum() * x[1]
+
+
+def _seen_by_its_data(x: Any) -> Any:
+    array = np.zeros(3)
+    series = pd.Series(array, copy=False)
+    series[1] = x[0]
+    return array.sum() * x[1]
+
+
+def test_an_array_of_a_plain_column_cannot_show_a_tracked_value() -> None:
+    point = np.array([1.5, 0.5])
+    text = r"taken of it before .* \.to_numpy\(copy=True\)"
+    for function in (_seen_by_values, _seen_by_an_array, _seen_by_its_data):
+        with pytest.raises(TrackedValueError, match=text):
+            gw.grad(gw.adapting(function))(point)
+
+    def unseen(x: Any) -> Any:
+        table = pd.DataFrame({"a": np.zeros(3), "b": np.array([1.0, 2.0, 3.0])})
+        weights, copied = table["b"].values, table["a"].to_numpy(copy=True)
+        doubled = pd.Series(table["a"].values * 2, copy=False)
+        table.loc[0, "a"] = x[0] * weights[1]
+        return (weights + copied + doubled).sum() * x[1] + (table["a"] ** 2).sum()
+
+    np.testing.assert_allclose(gw.grad(gw.adapting(unseen))(point), [12.0, 6.0])
+
+
+def test_places_in_an_index_may_be_computed() -> None:
+    months, days = (
+        pd.period_range("2020-01", periods=3, freq="M"),
+        pd.date_range("2020", periods=3),
+    )
+    pairs = pd.MultiIndex.from_product([[1, 2], ["a", "b"]])
+
+    def function(x: Any) -> Any:
+        series, other = pd.Series(x, index=months), pd.Series(x, index=days)
+        places = np.flatnonzero(np.isfinite(np.array([1.0, np.nan, 2.0])))
+        first, both = months[places[0]], other.index[places]
+        above = series.index[np.asarray(x) > 0.8]
+        return series[first] * other[both].sum() * pairs[places[1]][0] + series[above].sum()
+
+    x = np.array([1.0, 2.0, 0.5])
+    np.testing.assert_allclose(gw.grad(gw.adapting(function))(x), [6.0, 1.0, 2.0])

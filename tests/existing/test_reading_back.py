@@ -432,6 +432,31 @@ def test_a_search_is_known_by_what_it_ends_in(ending: str, tmp_path: Path) -> No
             transform(gw.adapting(run))(1.3)
 
 
+@pytest.mark.parametrize(
+    "source",
+    [HIDDEN["of arrays"], HIDDEN["by signs"], SEARCHERS.format(ENDINGS["a grid"])],
+    ids=["of arrays", "by signs", "a grid"],
+)
+def test_a_search_of_each_example_is_known(source: str, tmp_path: Path) -> None:
+    package = written(tmp_path, source)
+    points = np.array([1.3, 1.7])
+
+    def run(x: Any) -> Any:
+        return package.run(x) if hasattr(package, "run") else package.root(x) * x
+
+    adapted = gw.adapting(run)
+    for differentiate in (
+        gw.vmap(gw.grad(adapted)),
+        gw.grad(lambda x: np.sum(gw.vmap(adapted)(x))),
+        gw.vmap(gw.grad(adapted), fallback="loop"),
+    ):
+        with pytest.raises(AdaptationError, match=r'compared|found.*Fix: .*compiled="numerical"'):
+            differentiate(points)
+    slopes = gw.vmap(gw.grad(gw.adapting(run, compiled="numerical")), fallback="loop")(points)
+    differences = [(run(x + 1e-3) - run(x - 1e-3)) / 2e-3 for x in points]
+    np.testing.assert_allclose(slopes, differences, rtol=1e-3)
+
+
 def test_a_branch_for_one_point_has_no_derivative_of_its_own(tmp_path: Path) -> None:
     source = """
         def run(x): return (1.0 if x[0] == 1.3 else math.expm1(x[0] - 1.3) / (x[0] - 1.3)) * x[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import array_api_strict as strict
@@ -610,7 +611,63 @@ def test_an_error_of_python_is_that_of_each_example() -> None:
 
     for function in (root, ratio):
         mapped: Any = gw.vmap(gw.grad(gw.adapting(function)))
-        with pytest.raises(gw.errors.VmapFallbackError, match="for some of the examples"):
+        with pytest.raises(gw.errors.BatchedExceptionError, match="for some of the examples"):
             mapped(BATCH)
+        looped: Any = gw.vmap(gw.grad(gw.adapting(function)), fallback="loop")
+        close(looped(BATCH), [gw.grad(gw.adapting(function))(row) for row in BATCH])
         for some in (BATCH[:1], np.stack([BATCH[0], BATCH[0]]), BATCH[1:]):
             close(mapped(some), [gw.grad(gw.adapting(function))(row) for row in some])
+
+
+def _ratio(x: Any) -> Any:
+    with np.errstate(all="raise"):
+        try:
+            return x[1] / x[0]
+        except FloatingPointError:
+            return 2 * x[1]
+
+
+def _warned(x: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return np.log(x[0]) * x[1]
+        except RuntimeWarning:
+            return x[0] * x[1]
+
+
+def _root(x: Any) -> Any:
+    try:
+        matrix: Any = x[0] * np.eye(2) + np.ones((2, 2))
+        factor: Any = ANY.linalg.cholesky(matrix)
+        return factor[1, 0] * x[1]
+    except np.linalg.LinAlgError:
+        return x[0] * x[1]
+
+
+def _without_rule(x: Any) -> Any:
+    with np.errstate(all="raise"):
+        try:
+            return np.apply_along_axis(lambda row: row[1] / row[0], 0, x)
+        except FloatingPointError:
+            return 2 * x[1]
+
+
+def _added(x: Any) -> Any:
+    try:
+        return np.sum(x + np.ones(3))
+    except ValueError:
+        return x[0] * x[1]
+
+
+def test_an_error_of_numpy_is_that_of_each_example() -> None:
+    batch = np.array([[1.0, 2.0], [0.0, 3.0], [-1.5, 5.0], [4.0, 5.0]])
+    for function in (_ratio, _warned, _root, _without_rule):
+        mapped: Any = gw.vmap(gw.grad(function))
+        with pytest.raises(gw.errors.BatchedExceptionError, match="for some of the examples"):
+            mapped(batch)
+        looped: Any = gw.vmap(gw.grad(function), fallback="loop")
+        close(looped(batch), [gw.grad(function)(row) for row in batch])
+        for some in (batch[1:2], np.stack([batch[1], batch[1]]), batch[::3]):
+            close(mapped(some), [gw.grad(function)(row) for row in some])
+    close(gw.vmap(gw.grad(_added))(batch), batch[:, ::-1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Hashable
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from gradwrap.adaptation.places import ABSENT, Given
 from gradwrap.adaptation.steps import STORE_GLOBAL, STORE_SUBSCR, kinds_of, named_steps_of
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
 from gradwrap.core.observing.results import are_equal, parts_of
-from gradwrap.core.values.dynamic import DICT, LIST, type_of
+from gradwrap.core.values.dynamic import DICT, LIST, attributes_of, type_of
 from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import TrackedValueError
 
@@ -85,8 +86,8 @@ def check_caches(filled: list[Cache]) -> None:
     for cache in {id(cache.held): cache for cache in filled}.values():
         values: dict[Any, list[tuple[Any, bool]]] = {}
         for key, value in _items(cache.held):
-            is_tracked = is_recorded(flatten(key)[0])
-            values.setdefault(map_leaves(_number, key), []).append((parts_of(value), is_tracked))
+            is_tracked = _is_tracked(key)
+            values.setdefault(map_leaves(_plain, key), []).append((parts_of(value), is_tracked))
         for equal in values.values():
             if len(equal) > 1 and not all(_agree(equal[0][0], *one) for one in equal):
                 raise TrackedValueError(
@@ -104,8 +105,34 @@ def _items(held: dict[Any, Any]) -> list[tuple[Any, Any]]:
     return [*dict[Any, Any].items(held)]
 
 
-def _number(leaf: Any) -> Any:
-    return native(leaf).item() if isinstance(leaf, AnyWrapper) and leaf.shape == () else leaf
+def _plain(leaf: Any) -> Any:
+    """Return a part of a key with plain numbers, for an object its type and attributes."""
+    if isinstance(leaf, AnyWrapper) and leaf.shape == ():
+        return native(leaf).item()
+    own = _attributes(leaf)
+    if not is_recorded(list(own.values())):
+        return leaf if isinstance(leaf, Hashable) else id(leaf)
+    parts = ((name, *map(_plain, flatten(part)[0])) for name, part in own.items())
+    return type_of(leaf), *parts
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    """Return the attributes that an object holds itself, those of its slots, too."""
+    slots: dict[str, Any] = {}
+    for kind in type_of(value).__mro__:
+        names = vars(kind).get("__slots__", ())
+        slots |= {
+            name: getattr(value, name)
+            for name in ((names,) if isinstance(names, str) else names)
+            if hasattr(value, name)
+        }
+    return slots | attributes_of(value)
+
+
+def _is_tracked(key: Any) -> bool:
+    """Tell if a part of a key is tracked, or an attribute of an object in it."""
+    leaves = flatten(key)[0]
+    return is_recorded([*leaves, *(list(_attributes(one).values()) for one in leaves)])
 
 
 def _agree(first: list[Any], parts: list[Any], is_tracked: bool) -> bool:
@@ -117,7 +144,7 @@ def remove_tracked_keys(filled: list[Cache]) -> None:
     """Take tracked keys out of caches."""
     for cache in filled:
         items = _items(cache.held)
-        rest = {key: value for key, value in items if not is_recorded(flatten(key)[0])}
+        rest = {key: value for key, value in items if not _is_tracked(key)}
         cache.held.clear()
         cache.held.update(rest)
 

@@ -11,7 +11,8 @@ import numpy as np
 from gradwrap.adaptation.plain_values import HOLDERS, are_plain, number_in, standing_in, unheld
 from gradwrap.core.array.adapted import note_plain
 from gradwrap.core.array.conversions import known
-from gradwrap.core.array.python_floats import array_of, differing, python_floats
+from gradwrap.core.array.python_floats import array_of, python_floats
+from gradwrap.core.calls.loop import differing
 from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,

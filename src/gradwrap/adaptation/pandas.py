@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.adaptation.after_import import exchange
+from gradwrap.adaptation.pandas_views import note_data, noted_array
 from gradwrap.adaptation.plain_values import Holder, unheld
 from gradwrap.core.array.adapted import adapted_caller
 from gradwrap.core.array.attributes import remedies
@@ -196,9 +197,11 @@ def _let_hold() -> None:
     _exchange(pd.DataFrame, "_where", _chosen_where)  # of a series, too
     _exchange(pd.DataFrame, "clip", _clipped)  # of a series, too
     _exchange(pd.DataFrame, "to_numpy", _converted)
+    _exchange(pd.Series, "to_numpy", _noted)
     _exchange(pd.DataFrame, "apply", _applied_to_rows)
     of_labels: Any = type_of(pd.Series([0.0]).loc)
-    for kind in (pd.Series, pd.DataFrame, of_labels):
+    of_dates: Any = pd.DatetimeIndex
+    for kind in (pd.Series, pd.DataFrame, of_labels, pd.Index, of_dates, pd.MultiIndex):
         _exchange(kind, "__getitem__", _taken_by_plain_keys)
     _let_choose()
 
@@ -248,6 +251,8 @@ def _made(init: Any) -> Any:
             if isinstance(data, DICT):
                 data = pd.Series(_held([*data.values()]), index=[*data])
             data = _held(data, None if index is None else len(index))
+        elif options.get("copy") is False:
+            note_data(data)
         init(self, _untracked(data), index, *args, **options)
 
     return made
@@ -267,6 +272,8 @@ def _made_of_columns(init: Any) -> Any:
                 index = [at if name is None else name for at, name in enumerate(names)]
             data = [dict(one.items()) for one in data]
         if not (is_differentiating() and _has_tracked(data)):
+            if options.get("copy") is False:
+                note_data(data)
             init(self, _untracked(data), index, columns, **options)
             return
         names = columns
@@ -475,10 +482,10 @@ def _converted(convert: Any) -> Any:
     def converted(self: Any, *args: Any, **options: Any) -> Any:
         if isinstance(self, pd.Series):
             found = convert(self, *args, **options)
-            return found.to_numpy() if hasattr(found, "tracked") else found
+            return found.to_numpy() if hasattr(found, "tracked") else noted_array(found)
         found = _columns().numbers_in(self) if _holds(self) else None
         if found is None:
-            return convert(self, *args, **options)
+            return noted_array(convert(self, *args, **options))
         given = dict(zip(("dtype", "copy"), args, strict=False)) | options
         dtype, copy = given.get("dtype"), given.get("copy", False)
         if dtype is not None and np.dtype(dtype) != found.dtype:
@@ -486,6 +493,13 @@ def _converted(convert: Any) -> Any:
         return found.copy() if copy else found
 
     return converted
+
+
+def _noted(convert: Any) -> Any:
+    def noted(self: Any, *args: Any, **options: Any) -> Any:
+        return noted_array(convert(self, *args, **options))
+
+    return noted
 
 
 def _of_rows(take: Any) -> Any:
@@ -771,7 +785,9 @@ def _as_an_array(convert: Any) -> Any:
 
     def converted(self: Any, *args: Any, **options: Any) -> Any:
         found = self.to_numpy() if are_kept.get() and is_differentiating() else None
-        return found if isinstance(found, AnyWrapper) else convert(self, *args, **options)
+        if isinstance(found, AnyWrapper):
+            return found
+        return noted_array(convert(self, *args, **options))
 
     return converted
 

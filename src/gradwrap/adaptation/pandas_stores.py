@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.adaptation.pandas_columns import Column, Dtype, fixed, held
+from gradwrap.adaptation.pandas_views import refuse_shown
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, type_of
 from gradwrap.errors import TrackedValueError
@@ -172,6 +173,8 @@ def _write(table: Any, columns: list[Any], are_written: list[bool]) -> None:
         is_held = Column in (type_of(old), type_of(new))
         if is_written and _numpys(new.dtype) == _numpys(old.dtype):
             target, cells = (getattr(one, "tracked", one) for one in (old, new))
+            if type_of(new) is Column and isinstance(old, np.ndarray):
+                refuse_shown(old, series.name)
             if not isinstance(target, AnyWrapper if is_held else np.ndarray):
                 continue
             if cells is not target:

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradwrap.core.array.steered import REMEDY, Found
 from gradwrap.core.levels.levels import differentiating
-from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch, is_recorded, native
+from gradwrap.core.levels.wrapper import first_example, is_recorded
 from gradwrap.core.observing.results import parts_of
 from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.errors import AdaptationError
@@ -40,14 +40,12 @@ def lacks_a_part(
 ) -> bool | None:
     """Tell if the derivative of an adapted function is not that of its values; None if unknown.
 
-    Strictly, the differences to both sides must agree: where there is a kink, or the values have
-    an error of their own, it is unknown.
+    Under `vmap`, it is that of the first example. Strictly, the differences to both sides must
+    agree: where there is a kink, or the values have an error of their own, it is unknown.
     """
     leaves, tree = flatten([args, kwargs])
-    if holds_batch(leaves):
-        return None
     tracked = [n for n, leaf in enumerate(leaves) if is_recorded(leaf)]
-    values = [native(one) if isinstance(one, AnyWrapper) else one for one in leaves]
+    values = [first_example(one) for one in leaves]
     point = [np.asarray(values[n]) for n in tracked]
     slopes = [np.cos(np.arange(one.size) + 1.0).reshape(one.shape) for one in point]
     slopes = [s * np.maximum(1.0, np.abs(x)) for s, x in zip(slopes, point, strict=True)]

@@ -481,14 +481,30 @@ def _method_by_kind(method: Any) -> Any:
     return made
 
 
-def _generic_functions(_: ModuleType) -> list[tuple[Any, Any]]:
-    """Return what makes generic functions, with its stand-ins."""
+def _makers_of_functions(_: ModuleType) -> list[tuple[Any, Any]]:
+    """Return what makes generic and cached functions, with its stand-ins."""
 
     @functools.wraps(functools.singledispatch)
     def by_kind(function: Any) -> Any:
         return _by_kind(functools.singledispatch(function))
 
+    @functools.wraps(functools.lru_cache)
+    def lru_cache(maxsize: Any = 128, typed: bool = False) -> Any:
+        if callable(maxsize):
+            return _uncached(functools.lru_cache(maxsize))
+        cached: Any = functools.lru_cache(maxsize, typed)
+        return functools.partial(made_by, cached)
+
+    def made_by(cached: Any, function: Any) -> Any:
+        return _uncached(cached(function))
+
+    @functools.wraps(functools.cache)
+    def cache(function: Any) -> Any:
+        return _uncached(functools.cache(function))
+
     return [
+        (functools.lru_cache, lru_cache),
+        (functools.cache, cache),
         (functools.singledispatch, by_kind),
         (functools.singledispatchmethod, _MethodByKind),
     ]
@@ -661,7 +677,7 @@ _FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
     "colorsys": lambda module: functions_in_python(module, _in_numpy),
     "dask.array": dask.functions,
     **dict.fromkeys(("array", "decimal", "fractions"), lambda module: ()),  # of classes alone
-    "functools": _generic_functions,
+    "functools": _makers_of_functions,
     "numexpr": numexpr.functions,
     "numpy.testing": _checks,
     "random": random_names.random_functions(stand_in_of),

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
+from gradwrap.core.calls.loop import looped
 from gradwrap.core.levels.levels import differentiating
-from gradwrap.core.levels.wrapper import is_recorded, native
+from gradwrap.core.levels.wrapper import is_derived, is_recorded, native
 from gradwrap.core.values.dynamic import type_of
 from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.errors import NonDifferentiableInputError, NoRuleError, TrackedValueError
@@ -160,14 +161,16 @@ class _Call:
         return unflatten(self.out_tree, outs)
 
     def jacobian(self, x: Any) -> Any:
-        """Return the derivatives at a point, by differences."""
-        if is_recorded(x):
+        """Return the derivatives at a point, by differences; under `vmap`, at each one."""
+        if is_derived(x):
             raise NoRuleError(
                 f"gradwrap.numerical({self.name}) has a first derivative only, and here a second "
-                "one is asked for, or vmap maps over its arguments: differences of differences "
-                "are not exact enough. Fix: give the function a rule with gradwrap.primitive and "
-                "gradwrap.defvjp."
+                "one is asked for: differences of differences are not exact enough. Fix: give the "
+                "function a rule with gradwrap.primitive and gradwrap.defvjp."
             )
+        return looped(self._slopes, f"the derivative of {self.name}", x)
+
+    def _slopes(self, x: Any) -> Any:
         point: Any = np.array(native(x))
         columns = [
             self._slope(point, start + i, dtype)

@@ -197,12 +197,13 @@ class Conversions:
         if frame is not None:
             from gradwrap.core.array import keys  # it parses code, and only adapted code needs it
 
-            if keys.is_key_of_cache(frame) or keys.is_check(frame):
+            outer = keys.frame_that_hashes(frame)
+            if keys.is_key_of_cache(outer) or keys.is_check(outer):
                 return object.__hash__(self)
             data = native(self)
-            if keys.makes_set(frame):
+            if keys.makes_set(outer):
                 return hash(kind(data))
-            if keys.finds_nothing(frame, data):
+            if outer is frame and keys.finds_nothing(frame, data):
                 return object.__hash__(self)
         if is_recorded(self) and _does_without(current_frame(1)):
             raise TypeError(f"{UNHASHABLE}: {type_of(self).__name__!r}")

@@ -46,6 +46,13 @@ caches: ContextVar[list[Cache] | None] = ContextVar("gradwrap_caches", default=N
 _caches_of: dict[CodeType, frozenset[str]] = {}
 
 
+def frame_that_hashes(frame: FrameType) -> FrameType:
+    """Return the frame that hashes an object, for that of its method `__hash__`."""
+    while frame.f_code.co_name == "__hash__" and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
 def is_key_of_cache(frame: FrameType) -> bool:
     """Tell if a frame looks for a number in a cache that lasts from call to call, or stores it.
 

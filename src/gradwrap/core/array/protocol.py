@@ -16,7 +16,12 @@ from gradwrap.core.calls.loop import is_innermost_batch, looped
 from gradwrap.core.levels.wrapper import batched_parts
 from gradwrap.core.table.registry import changes, op_of_function
 from gradwrap.core.values.record import Record
-from gradwrap.errors import BatchedValueError, NonDifferentiableInputError, NoRuleError
+from gradwrap.errors import (
+    BatchedExceptionError,
+    BatchedValueError,
+    NonDifferentiableInputError,
+    NoRuleError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,6 +149,8 @@ def call_ufunc(cls: Any, ufunc: Any, method: str, inputs: Any, kwargs: Any) -> A
     """Answer `__array_ufunc__`."""
     try:
         return _handlers().ufunc(cls, ufunc, method, inputs, dict(kwargs))
+    except BatchedExceptionError:
+        raise  # the examples have been tried
     except (BatchedValueError, NoRuleError) as error:
         if method == "at" or "out" in kwargs:
             raise
@@ -157,6 +164,8 @@ def call_function(cls: Any, function: Any, args: Any, kwargs: Any) -> Any:
         return _handlers().function(cls, function, args, kwargs) if found is ELSEWHERE else found
     except NonDifferentiableInputError:
         return by_elements(function, *args, **kwargs)
+    except BatchedExceptionError:
+        raise
     except (BatchedValueError, NoRuleError) as error:
         if function in _handlers().writing or "out" in kwargs:
             raise

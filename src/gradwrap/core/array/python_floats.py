@@ -21,6 +21,7 @@ import numpy as np
 
 from gradwrap.core.array.adapted import adapted_caller, warn_of_text
 from gradwrap.core.calls.general import operator_call
+from gradwrap.core.calls.loop import differing
 from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
@@ -30,11 +31,10 @@ from gradwrap.core.levels.wrapper import (
     native,
 )
 from gradwrap.core.library.backend import backend_of, by_type, lock
-from gradwrap.core.observing.callers import MARK, current_caller, refused
+from gradwrap.core.observing.callers import MARK
 from gradwrap.core.observing.code import frame_of
 from gradwrap.core.table.registry import changes, op_of_symbol
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
-from gradwrap.errors import GradwrapError, VmapFallbackError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -210,16 +210,6 @@ def _like_others(value: Any, others: Any) -> Any:
     common: Any = np.zeros(0, np.result_type(*dtypes, 1.0))
     wanted = common.real.dtype
     return array.astype(wanted) if _is_real(wanted) and wanted != array.dtype else array
-
-
-def differing(error: Exception) -> GradwrapError:
-    """Return the error for a batch of which some examples raise an error of Python's."""
-    text = (
-        f"{type(error).__name__} ({error}) would be raised for some of the examples that vmap maps "
-        "over, and not for others. Fix: xp.where chooses for each example; or "
-        'vmap(..., fallback="loop").'
-    )
-    return refused(current_caller(), VmapFallbackError(text))
 
 
 def _compared(value: Any, compare: Callable[[Any, float], Any]) -> bool:

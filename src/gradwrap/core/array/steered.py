@@ -21,7 +21,7 @@ import numpy as np
 
 from gradwrap.core.levels.levels import is_differentiating, newest_level, silent_up_to
 from gradwrap.core.levels.modes import equalities
-from gradwrap.core.levels.wrapper import is_recorded
+from gradwrap.core.levels.wrapper import first_example, holds_batch, is_recorded
 from gradwrap.core.observing.callers import MARK
 from gradwrap.core.observing.code import frame_of
 from gradwrap.core.observing.comparing import solvers
@@ -185,14 +185,19 @@ class Searches:
 
     def look(self, jumps: str, left: Any, right: Any = 0.0) -> None:
         """Note an operation on a tracked value that jumps where a difference of numbers is zero."""
-        if type_of(left) not in VALUES or type_of(right) not in VALUES:
+        is_plain = type_of(left) in VALUES and type_of(right) in VALUES
+        is_example = not is_plain and holds_batch([left, right])
+        if is_example:
+            left, right = first_example(left), first_example(right)
+            is_plain = type_of(left) in VALUES and type_of(right) in VALUES
+        if not is_plain:
             if jumps == "equality" and left is not right:
                 self._ask_in_calls(left, right)
             return
         frame = adapted_frame()
         if frame is None:
             return
-        key = frame.f_code, frame.f_lasti
+        key = frame.f_code, ~frame.f_lasti if is_example else frame.f_lasti
         self._visits[key] += 1
         is_array = type_of(left) is np.ndarray or type_of(right) is np.ndarray
         is_early = self._visits[key] <= MOST

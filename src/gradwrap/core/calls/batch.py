@@ -34,8 +34,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gradwrap.core.calls.call import Call, indented, tuple_of
 from gradwrap.core.calls.diagonals import on_diagonals
 from gradwrap.core.calls.general import namespace_of, perform
-from gradwrap.core.calls.loop import stacked, tell
-from gradwrap.core.levels.wrapper import batched_parts, example
+from gradwrap.core.calls.loop import refuse_differing, stacked, tell
+from gradwrap.core.levels.wrapper import batched_parts, example, stripped
 from gradwrap.core.library.backend import PYTHON_SCALARS
 from gradwrap.core.table.rule import parameter_names
 from gradwrap.errors import RuleDefinitionError
@@ -117,6 +117,8 @@ class Batches(Call):
             "moved": self.moves.function,
             "on_diagonals": on_diagonals(bound),
             "op": functools.partial(bound.forward, bound.native),
+            "example": self._example,
+            "refuse_differing": refuse_differing,
             "repeated": functools.partial(_repeated, xp),
             "xp": xp,
         }
@@ -155,6 +157,25 @@ class Batches(Call):
         return lines
 
     def perform(self) -> list[str]:
+        """Call it, and look at an error: examples may differ in it, which a handler cannot know."""
+        return [
+            *self._look(),
+            "try:",
+            *indented(self._perform()),
+            "except Exception as raised:",
+            f"    one = example({self.arrays}, {self.statics}, batch)",
+            "    refuse_differing(raised, batch.size, one)",
+            "    raise",
+        ]
+
+    def _look(self) -> list[str]:
+        """Show where it jumps, if the examples may be tracked outside of `vmap`."""
+        if not (self.bound.jumps and self.bound.backend.depth):
+            return []
+        looked = ", ".join([repr(self.rule.jumps), *self.rule.arrays])
+        return ["look = looks()", f"if look is not None: look({looked})"]
+
+    def _perform(self) -> list[str]:
         """Call the native function, never the operator.
 
         A batch of numbers has an axis, and a library's operator may then take a plain array
@@ -184,6 +205,18 @@ class Batches(Call):
         }
         given = "".join(f", {words.get(name, name)}" for name in names)
         return [*lines, f"out = moved(xp, op{given})"]
+
+    def _example(
+        self, arrays: tuple[Any, ...], statics: tuple[Any, ...], batch: Batch
+    ) -> Callable[[int], Any]:
+        """Return the function that performs the operation on one example."""
+        level = batch.meta.level
+
+        def one(index: int) -> Any:
+            given = [stripped(example(array, level, index)) for array in arrays]
+            return perform(self.bound, given, example(statics, level, index))
+
+        return one
 
     def _align(self) -> list[str]:
         """Let the examples of the arrays broadcast against each other."""
@@ -241,18 +274,44 @@ def perform_batched(
     bound: BoundOp, level: int, data: Sequence[Any], nodes: Sequence[Any], statics: tuple[Any, ...]
 ) -> tuple[Any, Any]:
     """Return the batch of an operation and its results, each with the batch axis first."""
-    rule = bound.rule
-    keys = [] if rule.key is None else [part._node for part in batched_parts(statics, level)]
+    keys = [] if bound.rule.key is None else [part._node for part in batched_parts(statics, level)]
     batch = next(node for node in (*nodes, *keys) if node is not None)
     flags = [node is not None for node in nodes]
-    moves = _Moves(rule)
-    loop = functools.partial(_loop, bound, level, batch, data, flags, statics)
-    if moves.word == "loop" or (keys and "level" not in moves.names):
-        return batch, loop()
+
+    def one(index: int) -> Any:
+        given = [item[index] if flag else item for item, flag in zip(data, flags, strict=True)]
+        return perform(bound, given, tuple(example(static, level, index) for static in statics))
+
+    try:
+        return batch, _performed(bound, level, batch, data, flags, statics, bool(keys), one)
+    except Exception as error:
+        refuse_differing(error, batch.size, one)
+        raise
+
+
+def _performed(  # noqa: PLR0913  all there is to a call
+    bound: BoundOp,
+    level: int,
+    batch: Batch,
+    data: Sequence[Any],
+    flags: Sequence[bool],
+    statics: tuple[Any, ...],
+    has_mapped_key: bool,
+    one: Callable[[int], Any],
+) -> Any:
+    """Return the results, each with the batch axis first; `one` performs it on one example."""
+    rule, moves = bound.rule, _Moves(bound.rule)
+
+    def loop() -> Any:
+        tell(rule.name, batch.fallback)
+        return stacked(rule.name, [one(index) for index in range(batch.size)])
+
+    if moves.word == "loop" or (has_mapped_key and "level" not in moves.names):
+        return loop()
     if moves.function is None:
         if moves.word == "align":
             data = aligned(namespace_of(bound, data), data, flags)
-        return batch, perform(bound, data, statics)
+        return perform(bound, data, statics)
     xp = namespace_of(bound, data)
     if "batched" not in moves.names:
         pairs = zip(data, flags, strict=True)
@@ -273,26 +332,4 @@ def perform_batched(
         arrays = given[0] if rule.variadic else given[:count]
         return perform(bound, list(arrays), tuple(given[count:]))
 
-    return batch, moves.function(xp, op, *(words[name] for name in moves.names))
-
-
-def _loop(  # noqa: PLR0913  all there is to a call
-    bound: BoundOp,
-    level: int,
-    batch: Batch,
-    data: Sequence[Any],
-    flags: Sequence[bool],
-    statics: tuple[Any, ...],
-) -> Any:
-    """Perform an operation on one example after the other, and stack the results."""
-    tell(bound.rule.name, batch.fallback)
-    pairs = list(zip(data, flags, strict=True))
-    results = [
-        perform(
-            bound,
-            [item[i] if flag else item for item, flag in pairs],
-            tuple(example(static, level, i) for static in statics),
-        )
-        for i in range(batch.size)
-    ]
-    return stacked(bound.rule.name, results)
+    return moves.function(xp, op, *(words[name] for name in moves.names))

@@ -56,6 +56,7 @@ WORDS_OF_THE_TEXT = """
     node data spaces calls deepest weighted dual Tangent pushed more added no_tangent any_complex
     annihilated
     batch found aligned moved repeated op xp on_diagonals like_batch batch_of
+    refuse_differing example one raised Exception
     look looks kept kept_parts kept_shared saved_part shared exposed Guarded holds_guarded guarding
     IMMUTABLE by made base remember as_view simple is_simple
     type int float tuple slice zip len dict next

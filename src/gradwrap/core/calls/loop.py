@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.levels.wrapper import batched_parts, example, highest_level, stripped
 from gradwrap.core.library.backend import backend_of, library_of
+from gradwrap.core.observing.callers import current_caller, refused
 from gradwrap.core.observing.performing import performs
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt, type_of
-from gradwrap.errors import BatchedValueError, VmapFallbackError, VmapFallbackWarning
+from gradwrap.errors import (
+    BatchedExceptionError,
+    BatchedValueError,
+    GradwrapError,
+    VmapFallbackError,
+    VmapFallbackWarning,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,12 +29,16 @@ def looped(function: Callable[..., Any], name: str, *args: Any, **kwargs: Any) -
     top = max(batched_parts((args, kwargs)), key=lambda part: part._node.meta.level)
     batch, level = top._node, top._node.meta.level
     tell(name, batch.fallback)
-    results = [
-        _without_wrapper(
-            looped(function, name, *example(args, level, i), **example(kwargs, level, i))
-        )
-        for i in range(batch.size)
-    ]
+
+    def one(index: int) -> Any:
+        given, named = example(args, level, index), example(kwargs, level, index)
+        return _without_wrapper(looped(function, name, *given, **named))
+
+    try:
+        results = [one(index) for index in range(batch.size)]
+    except Exception as error:
+        refuse_differing(error, batch.size, one)
+        raise
     return in_batch_of(top, stacked(name, results, type_of(top)._backend))
 
 
@@ -91,3 +102,30 @@ def stacked(name: str, results: Sequence[Any], backend: Any = None) -> Any:
         )
     xp = (library_of(first) or backend or backend_of(first)).xp
     return xp.stack([xp.asarray(result) for result in results])
+
+
+def differing(error: Exception) -> GradwrapError:
+    """Return the error for a batch of which some examples raise an error of Python's."""
+    text = (
+        f"{type(error).__name__} ({error}) would be raised for some of the examples that vmap maps "
+        "over, and not for others. Fix: xp.where chooses for each example; or "
+        'vmap(..., fallback="loop").'
+    )
+    return refused(current_caller(), BatchedExceptionError(text))
+
+
+def refuse_differing(error: Exception, size: int, one: Callable[[int], Any]) -> None:
+    """Refuse an error that some of the examples raise: `one` performs the operation on one."""
+    if isinstance(error, GradwrapError):
+        return
+    raising = [_raises(one, index) for index in range(size)]
+    if any(raising) and not all(raising):
+        raise differing(error) from error
+
+
+def _raises(one: Callable[[int], Any], index: int) -> bool:
+    try:
+        one(index)
+    except Exception:  # noqa: BLE001  as the batch did
+        return True
+    return False

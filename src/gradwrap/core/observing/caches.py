@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 FAILURES = frozenset({"KeyError", "LookupError", "Exception"})
 REMOVALS = frozenset({"clear", "pop", "popitem", "move_to_end"})
-BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+BLOCKS = (ast.For, ast.AsyncFor, ast.While, *DEFINITIONS)
 CONTAINERS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 NOTHING: frozenset[Any] = frozenset()
 
@@ -66,7 +67,7 @@ def caches_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str
         ast.unparse(node.value)
         for node in ast.walk(function)
         if isinstance(node, ast.Subscript)
-        and not isinstance(node.ctx, ast.Load)
+        and isinstance(node.ctx, ast.Store)
         and id(node) not in reader.read
     }
     return frozenset(reader.stored - reader.refused - unread - set(_used_otherwise(function)))
@@ -114,16 +115,25 @@ class _State(NamedTuple):
     """Keys that are not in their dictionaries."""
     found: frozenset[tuple[str, Look]]
     """Names that may refer to the value of a key, or to None where the key is missing."""
+    if_true: frozenset[tuple[str, Look]] = NOTHING
+    """Names, and keys that are missing if they are true."""
 
     def without(self, names: Iterable[str]) -> _State:
         """Return the facts that still hold after names are bound anew."""
         gone = set(names)
         missing = {look for look in self.missing if not _names_in(*look) & gone}
         found = {(name, look) for name, look in self.found if name not in gone}
-        return _State(frozenset(missing), frozenset(found))
+        if_true = {(name, look) for name, look in self.if_true if not _names_in(name, *look) & gone}
+        return _State(frozenset(missing), frozenset(found), frozenset(if_true))
 
     def with_missing(self, looks: Iterable[Look]) -> _State:
-        return _State(self.missing.union(looks), self.found)
+        return self._replace(missing=self.missing.union(looks))
+
+    def after_if(self, test: ast.expr, body: _State | None) -> _State:
+        """Return the facts known after `if name:`, whose body may have ended with other facts."""
+        if body is None or not isinstance(test, ast.Name):
+            return self
+        return self._replace(if_true=self.if_true | {(test.id, look) for look in body.missing})
 
 
 class _Reader:
@@ -149,10 +159,13 @@ class _Reader:
         match statement:
             case ast.If():
                 where, otherwise = _missing_by(statement.test, state)
-                after = _joined(
-                    self.block(statement.body, state.with_missing(where)),
-                    self.block(statement.orelse, state.with_missing(otherwise)),
-                )
+                where |= {look for name, look in state.if_true if _is_name(statement.test, name)}
+                body = self.block(statement.body, state.with_missing(where))
+                after = _joined(body, self.block(statement.orelse, state.with_missing(otherwise)))
+                if after is not None and not _names_in(ast.unparse(statement.test)) & _bound_in(
+                    statement
+                ):
+                    after = after.after_if(statement.test, body)
             case ast.Try():
                 after = self._attempt(statement, state)
             case ast.With() | ast.AsyncWith():
@@ -167,9 +180,10 @@ class _Reader:
                 self._changes(statement, state)
                 after = state.without(_bound_in(statement))
         if isinstance(statement, BLOCKS):
-            after = _State(NOTHING, state.found)
+            inside = _State(NOTHING, state.found)
             for inner in (statement.body, getattr(statement, "orelse", [])):
-                self.block(inner, after)
+                self.block(inner, inside)
+            return after if isinstance(statement, DEFINITIONS) else inside
         return after
 
     def _attempt(self, statement: ast.Try, state: _State) -> _State | None:
@@ -197,7 +211,7 @@ class _Reader:
         stored = {look_of(target) for target in targets} - {None}
         for dictionary, key in (one for one in stored if one is not None):
             self.stored.add(dictionary)
-            if (dictionary, key) not in state.missing:
+            if (dictionary, key) not in state.missing and _popped_by(value) != (dictionary, key):
                 self.refused.add(dictionary)
         bound = [name for target in targets for name in _bound_in(target)]
         state = state.without(bound)
@@ -206,7 +220,8 @@ class _Reader:
         if isinstance(value, ast.Name):
             bound.append(value.id)  # from now on, the dictionary has what the name refers to
             held = {one for one in stored if one is not None}
-        return _State(missing, state.found | set(itertools.product(bound, held)))
+        if_true = frozenset((name, look) for name, look in state.if_true if look not in stored)
+        return _State(missing, state.found | set(itertools.product(bound, held)), if_true)
 
     def _changes(self, statement: ast.stmt, state: _State) -> None:
         """Refuse dictionaries whose values a statement may change, such as `d.get(key).append(x)`.
@@ -228,7 +243,7 @@ class _Reader:
 def _joined(one: _State | None, other: _State | None) -> _State | None:
     if one is None or other is None:
         return other if one is None else one
-    return _State(one.missing & other.missing, one.found | other.found)
+    return _State(one.missing & other.missing, one.found | other.found, one.if_true & other.if_true)
 
 
 def _missing_by(test: ast.expr, state: _State) -> tuple[set[Look], set[Look]]:
@@ -281,6 +296,15 @@ def look_of(node: ast.expr) -> Look | None:
     return ast.unparse(whole), ast.unparse(key)
 
 
+def _popped_by(node: ast.expr) -> Look | None:
+    """Return the dictionary and the key of `d.pop(key)`, or None."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=whole, attr="pop"), args=[key], keywords=[]):
+            return ast.unparse(whole), ast.unparse(key)
+        case _:
+            return None
+
+
 def _filled_by(node: ast.AST) -> Look | None:
     """Return the dictionary and the key of `d.setdefault(key, value)`, or None."""
     match node:
@@ -320,20 +344,35 @@ def _used_otherwise(function: ast.AST) -> Iterable[str]:
                 yield look[0]  # of a value: `d[key].append(x)`
             case _:
                 pass
-        match node:
-            case ast.Subscript(value=whole) | ast.UnaryOp(op=ast.Not(), operand=whole):
-                expected.add(id(whole))
-            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[whole]):
-                expected.add(id(whole))
-            case ast.Compare(left=ast.Call(func=ast.Name(id="len"), args=[whole])):
-                expected.add(id(whole))
-            case ast.Expr(value=ast.Call(func=ast.Attribute(value=whole, attr=name))) if (
-                name in REMOVALS
-            ):
-                expected.add(id(whole))
-            case ast.Call(func=ast.Attribute(value=whole)) if look_of(node) is not None:
-                expected.add(id(whole))
-            case ast.Name() | ast.Attribute() if id(node) not in expected:
-                yield ast.unparse(node)
-            case _:
-                pass
+        whole = _dictionary_in(node)
+        if whole is not None:
+            expected.add(id(whole))
+        elif isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in expected:
+            yield ast.unparse(node)
+
+
+def _dictionary_in(node: ast.AST) -> ast.expr | None:
+    """Return the dictionary that a node looks into, stores into, or removes a key of."""
+    match node:
+        case (
+            ast.Subscript(value=whole)
+            | ast.UnaryOp(op=ast.Not(), operand=whole)
+            | ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[whole])
+            | ast.Compare(left=ast.Call(func=ast.Name(id="len"), args=[whole]))
+            | ast.Call(
+                func=ast.Name(id="next"), args=[ast.Call(func=ast.Name(id="iter"), args=[whole])]
+            )  # the oldest key, which is removed
+        ):
+            return whole
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=whole, attr=name))) if (
+            name in REMOVALS
+        ):
+            return whole
+        case ast.Assign(
+            targets=[target], value=ast.Call(func=ast.Attribute(value=whole)) as value
+        ) if _popped_by(value) == look_of(target) is not None:
+            return whole
+        case ast.Call(func=ast.Attribute(value=whole)) if look_of(node) is not None:
+            return whole
+        case _:
+            return None

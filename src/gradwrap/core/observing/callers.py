@@ -147,6 +147,8 @@ def _callers(frames: Iterable[tuple[FrameType, int, int]]) -> Iterator[Caller]:
     namespace = ""
     rest = iter(frames)
     for frame, line, instruction in rest:
+        if _is_generated_method(frame.f_code):
+            continue
         module = str(frame.f_globals.get("__name__", ""))
         if package_of(module) not in passed_by:
             uses = _uses_drop_in(frame)
@@ -168,6 +170,11 @@ def _callers(frames: Iterable[tuple[FrameType, int, int]]) -> Iterator[Caller]:
             namespace = package_of(module)
         elif package_of(module) == "gradwrap":
             namespace = ""
+
+
+def _is_generated_method(code: CodeType) -> bool:
+    """Tell if a method has no source, as `__hash__` and `__eq__` of a data class."""
+    return code.co_filename == "<string>" and code.co_name.startswith("__")
 
 
 def is_passed_by(frame: FrameType) -> bool:
