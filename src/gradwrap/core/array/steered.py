@@ -185,6 +185,8 @@ class Searches:
 
     def look(self, jumps: str, left: Any, right: Any = 0.0) -> None:
         """Note an operation on a tracked value that jumps where a difference of numbers is zero."""
+        if jumps == "sign":
+            jumps, right = "order", 0.0
         is_plain = type_of(left) in VALUES and type_of(right) in VALUES
         is_example = not is_plain and holds_batch([left, right])
         if is_example:
