@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.core.calls.loop import first_example
 from gradwrap.core.levels.levels import is_differentiating, newest_level, silent_up_to
 from gradwrap.core.levels.modes import equalities
-from gradwrap.core.levels.wrapper import first_example, holds_batch, is_recorded
+from gradwrap.core.levels.wrapper import holds_batch, is_recorded
 from gradwrap.core.observing.callers import MARK
 from gradwrap.core.observing.code import frame_of
 from gradwrap.core.observing.comparing import solvers
