@@ -160,6 +160,70 @@ def test_triple_integral_is_differentiated_in_limits_and_parameters() -> None:
     np.testing.assert_allclose(found, [0.7 * 1.2**3 / 4, 1.2**4 / 16], rtol=1e-10)
 
 
+JUMPS: dict[str, tuple[Any, float]] = {
+    "where": (lambda v, x: np.where(v < x[0], v * x[1], 0.0), 1.0),
+    "a truth": (lambda v, x: v * x[1] * (v < x[0]), 1.0),
+    "heaviside": (lambda v, x: np.heaviside(x[0] - v, 0.5) * v * x[1], 1.0),
+    "floor": (lambda v, x: np.floor(v / x[0]) * x[1], 1.0),
+    "to infinity": (lambda v, x: np.where(v < x[0], np.exp(-v) * x[1], 0.0), np.inf),
+}
+
+
+@pytest.mark.parametrize("name", JUMPS)
+def test_an_integral_over_a_jump_at_a_tracked_place_is_refused(name: str) -> None:
+    function, high = JUMPS[name]
+    point = np.array([0.437, 1.3])
+
+    def integral(x: Any, high: float = high) -> Any:
+        return new.quad(lambda v: function(v, x), 0.0, high, limit=400)[0]
+
+    text = r"jumps near 0\.(437|874)\d*, where it compares a tracked value"
+    for transform in (gw.grad, gw.jacfwd):
+        with pytest.raises(NoRuleError, match=text):
+            transform(integral)(point)
+    by_differences = gw.grad(gw.numerical(integral))(point)
+    steps = 1e-4 * np.eye(2)
+    wanted = [(integral(point + e) - integral(point - e)) / 2e-4 for e in steps]
+    np.testing.assert_allclose(by_differences, wanted, rtol=2e-3)
+
+
+def test_an_integral_over_a_jump_is_that_of_its_parts() -> None:
+    def total(x: Any) -> Any:
+        before = new.quad(lambda v: v * x[1], 0.0, x[0])[0]
+        return before + new.quad(lambda v: x[1] ** 2 * v**2, x[0], 1.0)[0]
+
+    np.testing.assert_allclose(
+        gw.grad(total)(np.array([0.5, 1.2])), [0.6 - 0.36, 0.125 + 0.8 * 0.875], rtol=1e-9
+    )
+
+    def vectors(x: Any) -> Any:
+        return new.quad_vec(
+            lambda v: np.where(v < x[0], v * x[1], 0.0) * np.ones(2), 0.0, 1.0, limit=400
+        )[0][0]
+
+    with pytest.raises(NoRuleError, match=r"jumps near 0\.437"):
+        gw.grad(vectors)(np.array([0.437, 1.3]))
+
+
+def test_kinks_and_jumps_at_fixed_places_are_differentiated() -> None:
+    point = np.array([0.437, 1.3])
+    functions: list[Any] = [
+        lambda v, x: np.where(v < 0.3, v * x[1], x[0]),
+        lambda v, x: np.maximum(x[0] - v, 0.0) * x[1],
+        lambda v, x: np.clip(v, 0.2, x[0]) * x[1],
+        lambda v, x: np.tanh(1e3 * (v - x[0])) * x[1],
+        lambda v, x: np.where(v < x[0], v, x[0]) ** 2 * x[1],
+    ]
+    for function in functions:
+
+        def integral(x: Any, function: Any = function) -> Any:
+            return new.quad(lambda v: function(v, x), 0.0, 1.0, limit=400)[0]
+
+        steps = 1e-5 * np.eye(2)
+        wanted = [(integral(point + e) - integral(point - e)) / 2e-5 for e in steps]
+        np.testing.assert_allclose(gw.grad(integral)(point), wanted, rtol=1e-3, atol=1e-6)
+
+
 @pytest.mark.parametrize("count", [2, 3])
 @pytest.mark.parametrize("top", [1.5, -0.4])
 def test_quasi_monte_carlo_is_differentiated_at_scipys_points(count: int, top: float) -> None:

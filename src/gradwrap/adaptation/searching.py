@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.core.array.steered import REMEDY, Found
+from gradwrap.core.calls.loop import first_example
 from gradwrap.core.levels.levels import differentiating
-from gradwrap.core.levels.wrapper import first_example, is_recorded
+from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.core.observing.results import parts_of
 from gradwrap.core.values.tree import flatten, unflatten
 from gradwrap.errors import AdaptationError

@@ -378,8 +378,10 @@ def values_at_data(made: Any, given: Mapping[str, Any]) -> Callable[[], Any]:
     """Return what evaluates an interpolant at its data, beside which a value at a root is small."""
 
     def evaluate() -> Any:
-        at = next((given[name] for name in ("x", "xi", "t") if name in given), ())
-        return (np.asarray(made(plain(at))),)
+        names = [name for name in ("x", "xi", "t") if name in given]
+        if not names or "z" in given:  # of several axes
+            return ()
+        return (np.asarray(made(plain(given[names[0]]))),)
 
     return evaluate
 

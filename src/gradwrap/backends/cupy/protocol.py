@@ -16,17 +16,11 @@ from gradwrap.backends.numpy import protocol as numpy_protocol
 from gradwrap.backends.numpy.functions.table import IMPLEMENTATIONS, on_data
 from gradwrap.backends.numpy.ufuncs import ufunc_of
 from gradwrap.core.array import protocol
-from gradwrap.core.calls.loop import is_innermost_batch, looped
+from gradwrap.core.calls.loop import looped, may_loop
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
 from gradwrap.core.table.registry import ops, register_function, search_function
 from gradwrap.core.values.dynamic import type_of
-from gradwrap.errors import (
-    BatchedExceptionError,
-    BatchedValueError,
-    NoRuleError,
-    NotAnArrayError,
-    TrackedValueError,
-)
+from gradwrap.errors import BatchedValueError, NoRuleError, NotAnArrayError, TrackedValueError
 
 if TYPE_CHECKING:
     cupy: Any  # where it is not installed, a checker takes this file for it
@@ -118,10 +112,8 @@ def _as_kernel(cls: Any, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, A
     """Call a kernel without a NumPy counterpart, by its own rule if it has one."""
     try:
         return _recorded_kernel(cls, kernel, args, kwargs)
-    except BatchedExceptionError:
-        raise
-    except (BatchedValueError, NoRuleError):
-        if not is_innermost_batch((args, kwargs)):
+    except (BatchedValueError, NoRuleError) as error:
+        if not may_loop(error, (args, kwargs)):
             raise
         return looped(kernel, kernel.name, *args, **kwargs)
 

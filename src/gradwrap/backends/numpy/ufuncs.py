@@ -102,6 +102,7 @@ NUMPY_UFUNCS = [
         only_real=True,
         samples=("x(3), x(3)", "i(-1, 0, 1), x(2, 3)", "x(2, 1), i(0, 1)", "x(0), x()"),
         convention="0 in x1",
+        jumps="sign",
     ),
     nondifferentiable("gcd", "x1, x2, /", "of integers", arrays=2),
     nondifferentiable("lcm", "x1, x2, /", "of integers", arrays=2),

@@ -192,7 +192,7 @@ class Solver:
         self._make = make
         """Returns a path as a function."""
         self.treedef = treedef
-        self.leaves = [None if n in callbacks else leaf for n, leaf in enumerate(leaves)]
+        self.leaves: list[Any] = [None if n in callbacks else leaf for n, leaf in enumerate(leaves)]
         """The arguments that are no operands."""
         self.paths: dict[int, list[Path]] = {n: one.paths for n, one in callbacks.items()}
         self.around: tuple[Ref, ...] = tuple(around)

@@ -12,16 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.array.objects import by_elements, with_instances
 from gradwrap.core.calls.general import operator_call
-from gradwrap.core.calls.loop import is_innermost_batch, looped
+from gradwrap.core.calls.loop import looped, may_loop
 from gradwrap.core.levels.wrapper import batched_parts
 from gradwrap.core.table.registry import changes, op_of_function
 from gradwrap.core.values.record import Record
-from gradwrap.errors import (
-    BatchedExceptionError,
-    BatchedValueError,
-    NonDifferentiableInputError,
-    NoRuleError,
-)
+from gradwrap.errors import BatchedValueError, NonDifferentiableInputError, NoRuleError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,8 +144,6 @@ def call_ufunc(cls: Any, ufunc: Any, method: str, inputs: Any, kwargs: Any) -> A
     """Answer `__array_ufunc__`."""
     try:
         return _handlers().ufunc(cls, ufunc, method, inputs, dict(kwargs))
-    except BatchedExceptionError:
-        raise  # the examples have been tried
     except (BatchedValueError, NoRuleError) as error:
         if method == "at" or "out" in kwargs:
             raise
@@ -164,8 +157,6 @@ def call_function(cls: Any, function: Any, args: Any, kwargs: Any) -> Any:
         return _handlers().function(cls, function, args, kwargs) if found is ELSEWHERE else found
     except NonDifferentiableInputError:
         return by_elements(function, *args, **kwargs)
-    except BatchedExceptionError:
-        raise
     except (BatchedValueError, NoRuleError) as error:
         if function in _handlers().writing or "out" in kwargs:
             raise
@@ -176,7 +167,7 @@ def _on_each_example(error: Exception, function: Any, name: str, args: Any, kwar
     """Call a function on one example after the other, if it refused a batch; else raise."""
     if "overwrite_input" in kwargs:  # an example is a view of the batch, which may be the user's
         kwargs = {**kwargs, "overwrite_input": False}
-    if is_innermost_batch((args, kwargs)):
+    if may_loop(error, (args, kwargs)):
         return looped(function, f"np.{name}", *args, **kwargs)
     if isinstance(error, BatchedValueError) and any(True for _ in batched_parts((args, kwargs))):
         found = loops[0](function, f"np.{name}", args, kwargs)

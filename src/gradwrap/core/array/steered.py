@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.core.calls.loop import first_example
 from gradwrap.core.levels.levels import is_differentiating, newest_level, silent_up_to
 from gradwrap.core.levels.modes import equalities
-from gradwrap.core.levels.wrapper import first_example, holds_batch, is_recorded
+from gradwrap.core.levels.wrapper import holds_batch, is_recorded
 from gradwrap.core.observing.callers import MARK
 from gradwrap.core.observing.code import frame_of
 from gradwrap.core.observing.comparing import solvers
@@ -185,6 +186,8 @@ class Searches:
 
     def look(self, jumps: str, left: Any, right: Any = 0.0) -> None:
         """Note an operation on a tracked value that jumps where a difference of numbers is zero."""
+        if jumps == "sign":
+            jumps, right = "order", 0.0
         is_plain = type_of(left) in VALUES and type_of(right) in VALUES
         is_example = not is_plain and holds_batch([left, right])
         if is_example:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from gradwrap.core.levels.wrapper import batched_parts, example, highest_level, stripped
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    batched_parts,
+    example,
+    highest_level,
+    is_batch,
+    stripped,
+)
 from gradwrap.core.library.backend import backend_of, library_of
 from gradwrap.core.observing.callers import current_caller, refused
 from gradwrap.core.observing.performing import performs
@@ -51,6 +58,29 @@ def is_innermost_batch(value: Any) -> bool:
     """Tell if the highest level among the arrays in a value is that of a `vmap`."""
     top = max((part._node.meta.level for part in batched_parts(value)), default=None)
     return top is not None and bool(top >= highest_level([value]))
+
+
+def may_loop(error: Exception, value: Any) -> bool:
+    """Tell if a function that has refused a batch may be called for one example after the other.
+
+    It was called so if it has raised an error of some examples, which is raised again.
+    """
+    if isinstance(error, BatchedExceptionError):
+        raise error
+    return is_innermost_batch(value)
+
+
+def first_example(value: Any) -> Any:
+    """Return the native array of a value: of one that `vmap` maps over, that of the first example.
+
+    It is None if there is none.
+    """
+    if not isinstance(value, AnyWrapper):
+        return value
+    inner = first_example(value._value)
+    if not is_batch(value) or inner is None:
+        return inner
+    return inner[0] if len(inner) else None
 
 
 def _without_wrapper(result: Any) -> Any:

@@ -309,19 +309,6 @@ def example(value: Any, level: int, index: int) -> Any:
     return _with_leaves(value, one)
 
 
-def first_example(value: Any) -> Any:
-    """Return the native array of a value: of one that `vmap` maps over, that of the first example.
-
-    It is None if there is none.
-    """
-    if not isinstance(value, AnyWrapper):
-        return value
-    inner = first_example(value._value)
-    if not is_batch(value) or inner is None:
-        return inner
-    return inner[0] if len(inner) else None
-
-
 # Keys ---------------------------------------------------------------------------------------------
 
 

@@ -163,7 +163,7 @@ class Rule:
     on_use: Callable[..., None] | None = None  # (out, used): the tangents of several outputs are
     casts: bool = False  # to another dtype or device
     real_steps: bool = False  # piecewise constant on real numbers: not tracked there
-    jumps: str = ""  # where: equality, order (of two, or with zero), whole, half, quotient, place
+    jumps: str = ""  # where: equality, order, sign, whole, half, quotient, place
     views: str | None = None
     consumes: bool = False  # the formula may write to the cotangent
     parts: bool = False  # the formula gives a part of a cotangent

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.integrate
 
 from gradwrap.core.levels.wrapper import is_recorded
+from gradwrap.core.observing.comparing import looker, looks
 from gradwrap.errors import GradwrapError, NoRuleError
 from gradwrap.rules.special.incomplete import half_line
 from gradwrap.scipy.classes import Class
@@ -181,6 +182,53 @@ def _subdivision(function: Any, a: float, b: float, options: dict[str, Any]) -> 
     return parts if np.isinf(a) or np.isinf(b) else (parts - a) / (b - a)
 
 
+def _jump_in(function: Any, low: float, high: float, parts: Any) -> float | None:
+    """Return a place inside of a range where a function jumps, or None.
+
+    QUADPACK has halved its intervals there until they are tiny. Where a function is steep or has a
+    kink, its change grows with the distance. The ends of `parts` are those in `[0, 1]`.
+    """
+    lengths = np.ptp(parts, axis=1)
+    if lengths.min() > TINY:
+        return None
+    is_finite = np.isfinite([low, high]).all()
+    end, side = (low, 1.0) if np.isinf(high) else (high, -1.0)
+
+    def place(t: float) -> float:
+        return low + t * (high - low) if is_finite else end + side * (1.0 - t) / t
+
+    def at(t: float) -> Any:
+        return np.asarray(function(place(t)))
+
+    size = np.max(np.abs([at(t) for t in (0.1, 0.5, 0.9)]))
+    for first, last in parts[lengths <= TINY].tolist():
+        length, middle = last - first, 0.5 * (first + last)
+        if min(middle, 1.0 - middle) < FAR * length:
+            continue  # a singular point at an end
+        near, far = (
+            np.max(np.abs(at(middle + steps * length) - at(middle - steps * length)))
+            for steps in (1.0, FAR)
+        )
+        if 0.5 * far < near < np.inf and near > LEAST * size:
+            return place(middle)
+    return None
+
+
+TINY, FAR, LEAST = 1e-4, 30.0, 1e-6
+"""Intervals so short, in proportion to the range, are looked at; a jump changes little at this
+multiple of their length; and it is larger than this part of the function."""
+
+
+def _refuse_jump(place: float) -> NoRuleError:
+    return NoRuleError(
+        f"the function that is integrated jumps near {place:.6g}, where it compares a tracked "
+        "value: the integral's derivative has a term for the place of the jump, which is not "
+        "known. Fix: integrate the parts before and after it, with the tracked place as a limit: "
+        "quad(f, a, place) + quad(g, place, b); or gradwrap.numerical(f) takes the derivative of "
+        "the function that integrates by differences."
+    )
+
+
 def _rule(low: Any, high: Any, parts: Callable[[int, float, float], Any]) -> tuple[Any, Any, Any]:
     """Return points and weights on some ranges, and the range of each.
 
@@ -210,6 +258,7 @@ def _integrated(fun: Any, ranges: list[Any], options: dict[str, Any] | None = No
     )
     columns: list[Any] = []
     weights: Any = np.ones(1)
+    jumps: list[float] = []
     for depth in reversed(range(len(ranges))):
         one = ranges[depth]
         if callable(one) and columns:
@@ -229,12 +278,37 @@ def _integrated(fun: Any, ranges: list[Any], options: dict[str, Any] | None = No
                     return native(x, *own)
                 return scipys("integrate.nquad")(native, plain_ranges[:depth], (x, *own))[0]
 
-            return _subdivision(inner, low, high, options or {})
+            found = _subdivision(inner, low, high, options or {})
+            place = None if depth else _jump_in(inner, low, high, found)
+            jumps.extend([] if place is None else [place])
+            return found
 
         points, own_weights, at = _rule(ends[:, 0], ends[:, 1], parts)
         columns = [points, *(column[at] for column in columns)]
         weights = weights[at] * own_weights
-    return np.sum(weights * _at_each(lambda *xs: as_array(fun(*xs)), columns))
+    return np.sum(weights * _at_nodes(lambda *xs: as_array(fun(*xs)), columns, jumps))
+
+
+def _at_nodes(function: Any, columns: list[Any], jumps: list[float]) -> Any:
+    """Evaluate a function at each point; refuse one that compares tracked values and jumps."""
+    if not jumps:
+        return _at_each(function, columns)
+    compared: list[str] = []
+    outer = looks()
+
+    def look(kind: str, *values: Any) -> None:
+        compared.append(kind)
+        if outer is not None:
+            outer(kind, *values)
+
+    token = looker.set(look)
+    try:
+        found = _at_each(function, columns)
+    finally:
+        looker.reset(token)
+    if compared:
+        raise _refuse_jump(jumps[0])
+    return found
 
 
 def _pair(ends: Any) -> Any:
@@ -329,7 +403,10 @@ def _quad_vec(result: Any, fun: Any, a: Any, b: Any, args: Any, name: Any) -> An
         edges = np.linspace(0.0, 1.0, 17)
         parts = np.stack([edges[:-1], edges[1:]], axis=1)
     points, weights, _ = _rule(low, high, lambda *_: parts)
-    values = _at_each(lambda x: as_array(fun(x, *args)), [points])
+    native = quiet(fun)
+    jump = _jump_in(lambda x: native(x, *plain(args)), *ends.tolist(), parts)
+    jumps = [] if jump is None else [jump]
+    values = _at_nodes(lambda x: as_array(fun(x, *args)), [points], jumps)
     return {(0,): np.tensordot(weights, values, 1)}
 
 
