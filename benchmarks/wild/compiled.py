@@ -79,7 +79,10 @@ def numbers(function: Any) -> list[tuple[ModuleType, str]]:
 def _held(function: Any) -> Iterator[Any]:
     """What a function holds in its closure, and what that holds."""
     for cell in getattr(function, "__closure__", None) or ():
-        value: Any = cell.cell_contents
+        try:
+            value: Any = cell.cell_contents
+        except ValueError:  # of a name that has no value yet
+            continue
         yield value
         named: Any = sys.modules.get(getattr(value, "__module__", None) or "")
         if named is not None:

@@ -148,6 +148,14 @@ def test_a_callback_that_counts_its_calls_runs_eagerly() -> None:
     assert not gradient.programs
 
 
+def test_solvers_that_call_very_often_run_eagerly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gradwrap.compiler.tracing.callbacks.MOST_RUNS", 5)
+    gradient = gw.grad(gw.adapting(bracketed))
+    with pytest.warns(CompileWarning, match="solvers call functions more than 5 times"):
+        found = gw.compile(gradient)(POINTS[0])
+    np.testing.assert_allclose(found, gradient(POINTS[0]))
+
+
 def test_comparisons_in_a_callback_are_asked_about_at_the_solution() -> None:
     def function(x: Any) -> Any:
         def residual(t: Any) -> Any:

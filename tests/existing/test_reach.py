@@ -15,6 +15,7 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.adaptation.compiled_calls import joined
+from gradwrap.adaptation.places import changes
 from gradwrap.errors import (
     AdaptationError,
     GradwrapError,
@@ -1286,3 +1287,24 @@ def test_types_of_numba_are_dtypes_in_compiled_code(tmp_path: Path) -> None:
             return run(x) + 0.0
     """
     check(written(tmp_path, source).outside)
+
+
+def test_a_stand_in_that_code_keeps_is_not_searched(tmp_path: Path) -> None:
+    """It has a copy of NumPy's code in its closure, for which there would be a stand-in, too."""
+    package = written(
+        tmp_path,
+        """
+        KEPT = []
+        def run(x):
+            if not KEPT:
+                KEPT.append(np.polynomial.legendre.legval)
+            nodes, weights = np.polynomial.legendre.leggauss(3)
+            values = [np.polynomial.legendre.legval(x[0] * t, [1.0, 2.0, x[1]]) for t in nodes]
+            return np.sum(weights * np.array(values))
+        """,
+    )
+    np.testing.assert_allclose(
+        gw.grad(gw.adapting(package.run))(np.array([0.3, 0.4])), [0.24, -0.91]
+    )
+    originals = [change[1] for change in changes(vars(package))]
+    assert not [one for one in originals if getattr(one, "__name__", "") == "legval"]

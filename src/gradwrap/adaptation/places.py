@@ -26,6 +26,7 @@ import numpy as np
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation.builtin_names import BUILTINS
 from gradwrap.adaptation.later import Later, may_wait, note_new_code
+from gradwrap.adaptation.plain_values import STAND_INS
 from gradwrap.adaptation.rewriting import Rewriting, Rewritten
 from gradwrap.adaptation.stand_ins import stand_in_of
 from gradwrap.adaptation.subclasses import constructor
@@ -337,6 +338,8 @@ class _Search:
         return not is_never_adapted(package) if is_given else package == self._package
 
     def _in_function(self, function: Any) -> Iterator[Change]:
+        if function.__module__ == STAND_INS:  # code may keep one, which has copies of its own
+            return
         is_own = self._is_own(function)
         module = str(function.__globals__.get("__name__") or "")
         # another package's decorator has made it, and it may have closed over what it was given

@@ -154,6 +154,10 @@ def kind_of(variable: Any) -> type[Any]:
     return type_of(data)
 
 
+STAND_INS = "gradwrap.adaptation.stand_ins"
+"""The module where pickle finds stand-ins."""
+
+
 def standing_in(original: Any, path: str) -> Callable[[F], F]:
     """Give a function the name, docstring and signature of the one that it stands in for.
 
@@ -162,7 +166,7 @@ def standing_in(original: Any, path: str) -> Callable[[F], F]:
 
     def named(function: F) -> F:
         functools.wraps(original)(function)
-        function.__module__ = "gradwrap.adaptation.stand_ins"
+        function.__module__ = STAND_INS
         function.__qualname__ = path
         return function
 

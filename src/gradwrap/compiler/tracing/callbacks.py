@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 ROOM = 1 << 12
 """The least number of values that a trace leaves to the functions that a solver calls."""
+MOST_RUNS = 1_000
+"""So many runs of callbacks are recorded in a trace, some 1 s; with more, code runs eagerly."""
 FUNCTIONS = (FunctionType, MethodType)
 NUMERIC = (int, float, complex, bool, NUMBER)
 
@@ -89,6 +91,9 @@ class Callback:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the function on new values, and take what it recorded out of the tape."""
         tape = self._tape
+        tape.callback_runs += 1
+        if tape.callback_runs > MOST_RUNS:
+            raise tape.refuse(f"solvers call functions more than {MOST_RUNS:,} times")
         given, treedef = flatten((args, kwargs))
         start, begin, guards = len(tape.instrs), len(tape.values), len(tape.guards)
         inputs: list[int] = []

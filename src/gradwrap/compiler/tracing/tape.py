@@ -263,6 +263,8 @@ class Tape:
         self._uses: dict[int, list[tuple[int, Any, Any]]] = {}
         self._known: dict[Any, Value] = {}
         """The descriptions of arrays; those of numbers by their type."""
+        self.callback_runs = 0
+        """How often solvers have called functions."""
         self.make_function: Callable[[Any], Callable[..., Any]] | None = None
         """Returns a way through a function that a solver calls as a function of its own."""
         self._cut: list[tuple[int, int]] = []
@@ -336,12 +338,17 @@ class Tape:
         for pair in [pair for pair in self._compared if any(i >= begin for i in refs(pair))]:
             del self._compared[pair]
         self._asked = min(self._asked, start)
-        self._cut.append((begin, len(self.values)))
+        self._take_out(begin, len(self.values))
+
+    def _take_out(self, begin: int, end: int) -> None:
+        if self._cut and self._cut[-1][1] == begin:
+            begin = self._cut.pop()[0]
+        self._cut.append((begin, end))
 
     def skip_to(self, count: int) -> None:
         """Number the next value so, whatever was taken out before."""
         blank = Value((), None, is_ndarray=False, is_tuple=True)
-        self._cut.append((len(self.values), count))
+        self._take_out(len(self.values), count)
         self.refs += map(Ref, range(len(self.refs), count))
         self.values += [blank] * (count - len(self.values))
 

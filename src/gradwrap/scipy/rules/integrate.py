@@ -404,7 +404,8 @@ def _quad_vec(result: Any, fun: Any, a: Any, b: Any, args: Any, name: Any) -> An
         parts = np.stack([edges[:-1], edges[1:]], axis=1)
     points, weights, _ = _rule(low, high, lambda *_: parts)
     native = quiet(fun)
-    jump = _jump_in(lambda x: native(x, *plain(args)), *ends.tolist(), parts)
+    start, end = ends.tolist()
+    jump = _jump_in(lambda x: native(x, *plain(args)), start, end, parts)
     jumps = [] if jump is None else [jump]
     values = _at_nodes(lambda x: as_array(fun(x, *args)), [points], jumps)
     return {(0,): np.tensordot(weights, values, 1)}
