@@ -72,6 +72,21 @@ BODIES = {
             assert cube(np.ones(2))[0] == 1.0 and cube.cache_info().maxsize == 128
             return found
         """,
+    "objects within objects as keys": """
+        from dataclasses import dataclass
+        @dataclass(frozen=True)
+        class Number: x: float
+        @dataclass(frozen=True)
+        class Pair: one: Number; name: str = "a"
+        KNOWN = {}
+        def cube(pair):
+            if pair not in KNOWN:
+                KNOWN[pair] = pair.one.x ** 3
+            return KNOWN[pair]
+        def run(x):
+            assert not [key for key in KNOWN if type(key.one.x) is not np.float64]
+            return cube(Pair(Number(x[0]))) + cube(Pair(Number(x[1])))
+        """,
     "objects with a hash of their own": """
         class Point:
             def __init__(self, x): self.x, self.names = x, []

@@ -109,10 +109,9 @@ def _plain(leaf: Any) -> Any:
     """Return a part of a key with plain numbers, for an object its type and attributes."""
     if isinstance(leaf, AnyWrapper) and leaf.shape == ():
         return native(leaf).item()
-    own = _attributes(leaf)
-    if not is_recorded(list(own.values())):
+    if not _is_tracked(leaf):
         return leaf if isinstance(leaf, Hashable) else id(leaf)
-    parts = ((name, *map(_plain, flatten(part)[0])) for name, part in own.items())
+    parts = ((name, *map(_plain, flatten(one)[0])) for name, one in _attributes(leaf).items())
     return type_of(leaf), *parts
 
 
@@ -129,10 +128,17 @@ def _attributes(value: Any) -> dict[str, Any]:
     return slots | attributes_of(value)
 
 
-def _is_tracked(key: Any) -> bool:
-    """Tell if a part of a key is tracked, or an attribute of an object in it."""
+DEPTH = 4
+"""So deep are objects within a key searched for tracked numbers."""
+
+
+def _is_tracked(key: Any, depth: int = DEPTH) -> bool:
+    """Tell if a part of a key is tracked, or an attribute of an object in it, or of one in that."""
     leaves = flatten(key)[0]
-    return is_recorded([*leaves, *(list(_attributes(one).values()) for one in leaves)])
+    if is_recorded(leaves):
+        return True
+    held = (list(_attributes(one).values()) for one in leaves) if depth else ()
+    return any(_is_tracked(parts, depth - 1) for parts in held if parts)
 
 
 def _agree(first: list[Any], parts: list[Any], is_tracked: bool) -> bool:

@@ -148,8 +148,9 @@ def refuse_differing(error: Exception, size: int, one: Callable[[int], Any]) -> 
     """Refuse an error that some of the examples raise: `one` performs the operation on one."""
     if isinstance(error, GradwrapError):
         return
-    raising = [_raises(one, index) for index in range(size)]
-    if any(raising) and not all(raising):
+    raising = (_raises(one, index) for index in range(size))
+    first = next(raising, True)
+    if any(other != first for other in raising):
         raise differing(error) from error
 
 

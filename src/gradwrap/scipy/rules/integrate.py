@@ -221,7 +221,7 @@ multiple of their length; and it is larger than this part of the function."""
 
 def _refuse_jump(place: float) -> NoRuleError:
     return NoRuleError(
-        f"the function that is integrated jumps near {place:.6g}, where it compares a tracked "
+        f"scipy.integrate: the function jumps near {place:.6g}, where it compares a tracked "
         "value: the integral's derivative has a term for the place of the jump, which is not "
         "known. Fix: integrate the parts before and after it, with the tracked place as a limit: "
         "quad(f, a, place) + quad(g, place, b); or gradwrap.numerical(f) takes the derivative of "
