@@ -9,14 +9,15 @@ import numpy as np
 import scipy.integrate
 
 from gradwrap.core.levels.wrapper import is_recorded
-from gradwrap.core.observing.comparing import looker, looks
 from gradwrap.errors import GradwrapError, NoRuleError
 from gradwrap.rules.special.incomplete import half_line
+from gradwrap.scipy.answers import Answers
 from gradwrap.scipy.classes import Class
 from gradwrap.scipy.dispatching import Constant, scipys
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.interpolants import OfOrder, differentiated
 from gradwrap.scipy.kinds import formula
+from gradwrap.scipy.rules.jumps import refuse_jump_in_step, refuse_jumps
 from gradwrap.scipy.rules.ode import stepped_by_hand, stepping
 from gradwrap.scipy.rules.paths import EXPLICIT, METHODS, Explicit, Implicit, recorded_steps, stages
 from gradwrap.scipy.solving import (
@@ -182,53 +183,6 @@ def _subdivision(function: Any, a: float, b: float, options: dict[str, Any]) -> 
     return parts if np.isinf(a) or np.isinf(b) else (parts - a) / (b - a)
 
 
-def _jump_in(function: Any, low: float, high: float, parts: Any) -> float | None:
-    """Return a place inside of a range where a function jumps, or None.
-
-    QUADPACK has halved its intervals there until they are tiny. Where a function is steep or has a
-    kink, its change grows with the distance. The ends of `parts` are those in `[0, 1]`.
-    """
-    lengths = np.ptp(parts, axis=1)
-    if lengths.min() > TINY:
-        return None
-    is_finite = np.isfinite([low, high]).all()
-    end, side = (low, 1.0) if np.isinf(high) else (high, -1.0)
-
-    def place(t: float) -> float:
-        return low + t * (high - low) if is_finite else end + side * (1.0 - t) / t
-
-    def at(t: float) -> Any:
-        return np.asarray(function(place(t)))
-
-    size = np.max(np.abs([at(t) for t in (0.1, 0.5, 0.9)]))
-    for first, last in parts[lengths <= TINY].tolist():
-        length, middle = last - first, 0.5 * (first + last)
-        if min(middle, 1.0 - middle) < FAR * length:
-            continue  # a singular point at an end
-        near, far = (
-            np.max(np.abs(at(middle + steps * length) - at(middle - steps * length)))
-            for steps in (1.0, FAR)
-        )
-        if 0.5 * far < near < np.inf and near > LEAST * size:
-            return place(middle)
-    return None
-
-
-TINY, FAR, LEAST = 1e-4, 30.0, 1e-6
-"""Intervals so short, in proportion to the range, are looked at; a jump changes little at this
-multiple of their length; and it is larger than this part of the function."""
-
-
-def _refuse_jump(place: float) -> NoRuleError:
-    return NoRuleError(
-        f"scipy.integrate: the function jumps near {place:.6g}, where it compares a tracked "
-        "value: the integral's derivative has a term for the place of the jump, which is not "
-        "known. Fix: integrate the parts before and after it, with the tracked place as a limit: "
-        "quad(f, a, place) + quad(g, place, b); or gradwrap.numerical(f) takes the derivative of "
-        "the function that integrates by differences."
-    )
-
-
 def _rule(low: Any, high: Any, parts: Callable[[int, float, float], Any]) -> tuple[Any, Any, Any]:
     """Return points and weights on some ranges, and the range of each.
 
@@ -258,7 +212,6 @@ def _integrated(fun: Any, ranges: list[Any], options: dict[str, Any] | None = No
     )
     columns: list[Any] = []
     weights: Any = np.ones(1)
-    jumps: list[float] = []
     for depth in reversed(range(len(ranges))):
         one = ranges[depth]
         if callable(one) and columns:
@@ -278,37 +231,46 @@ def _integrated(fun: Any, ranges: list[Any], options: dict[str, Any] | None = No
                     return native(x, *own)
                 return scipys("integrate.nquad")(native, plain_ranges[:depth], (x, *own))[0]
 
-            found = _subdivision(inner, low, high, options or {})
-            place = None if depth else _jump_in(inner, low, high, found)
-            jumps.extend([] if place is None else [place])
-            return found
+            return _subdivision(inner, low, high, options or {})
 
         points, own_weights, at = _rule(ends[:, 0], ends[:, 1], parts)
         columns = [points, *(column[at] for column in columns)]
         weights = weights[at] * own_weights
-    return np.sum(weights * _at_nodes(lambda *xs: as_array(fun(*xs)), columns, jumps))
+    return np.sum(weights * _at_nodes(lambda *xs: as_array(fun(*xs)), columns))
 
 
-def _at_nodes(function: Any, columns: list[Any], jumps: list[float]) -> Any:
-    """Evaluate a function at each point; refuse one that compares tracked values and jumps."""
-    if not jumps:
-        return _at_each(function, columns)
-    compared: list[str] = []
-    outer = looks()
-
-    def look(kind: str, *values: Any) -> None:
-        compared.append(kind)
-        if outer is not None:
-            outer(kind, *values)
-
-    token = looker.set(look)
-    try:
+def _at_nodes(function: Any, columns: list[Any]) -> Any:
+    """Evaluate a function at each point; refuse one that jumps where it compares tracked values."""
+    with Answers() as answers:
         found = _at_each(function, columns)
-    finally:
-        looker.reset(token)
-    if compared:
-        raise _refuse_jump(jumps[0])
+    if answers.found:
+        order = np.lexsort([data_of(column) for column in columns])
+        refuse_jumps(function, ([column[i] for column in columns] for i in order), OF_INTEGRALS)
     return found
+
+
+def _refuse_jumps_between(function: Any, low: Any, high: Any) -> None:
+    """Refuse a function that jumps on the ways between some points in its ranges."""
+    edges = np.linspace(0.0, 1.0, 17)
+    parts = np.stack([edges[:-1], edges[1:]], axis=1)
+    columns = [
+        _rule(low[k : k + 1], high[k : k + 1], lambda *_: parts)[0] for k in range(low.shape[0])
+    ]
+    count = columns[0].shape[0]
+    for column in columns[1:]:  # so that the points fill a box
+        column[:] = column[np.random.default_rng(0).permutation(count)]
+    with Answers(is_probe=True) as answers:
+        for i in (0, count // 2, count - 1):
+            function(*[column[i] for column in columns])
+    if answers.found:
+        points = ([column[i] for column in columns] for i in range(count))
+        refuse_jumps(function, points, OF_INTEGRALS)
+
+
+OF_INTEGRALS = (
+    "integrate the parts before and after it, with the tracked place as a limit: "
+    "quad(f, a, place) + quad(g, place, b)"
+)
 
 
 def _pair(ends: Any) -> Any:
@@ -403,11 +365,7 @@ def _quad_vec(result: Any, fun: Any, a: Any, b: Any, args: Any, name: Any) -> An
         edges = np.linspace(0.0, 1.0, 17)
         parts = np.stack([edges[:-1], edges[1:]], axis=1)
     points, weights, _ = _rule(low, high, lambda *_: parts)
-    native = quiet(fun)
-    start, end = ends.tolist()
-    jump = _jump_in(lambda x: native(x, *plain(args)), start, end, parts)
-    jumps = [] if jump is None else [jump]
-    values = _at_nodes(lambda x: as_array(fun(x, *args)), [points], jumps)
+    values = _at_nodes(lambda x: as_array(fun(x, *args)), [points])
     return {(0,): np.tensordot(weights, values, 1)}
 
 
@@ -418,6 +376,13 @@ def _again(result: Any, again: Any, a: Any, b: Any, name: Any) -> Any:
     return {(part,): getattr(again(), part)}
 
 
+def _cubature(result: Any, again: Any, fun: Any, a: Any, b: Any, args: Any, name: Any) -> Any:
+    found = _again(result, again, a, b, name)
+    low, high = np.broadcast_arrays(*(np.reshape(as_array(one) * 1.0, (-1,)) for one in (a, b)))
+    _refuse_jumps_between(lambda *x: fun(np.stack(x)[None, :], *args), low, high)
+    return found
+
+
 def _tanhsinh(
     result: Any, again: Any, fun: Any, a: Any, b: Any, args: Any, log: Any, name: Any
 ) -> Any:
@@ -425,7 +390,11 @@ def _tanhsinh(
     low, high = (np.asarray(plain(one), dtype=float) for one in (a, b))
     are_finite = np.isfinite(low).all() and np.isfinite(high).all()
     if are_finite and not (log and is_recorded([a, b])):
-        return _again(result, again, a, b, name)
+        found = _again(result, again, a, b, name)
+        shape = np.shape(result.integral)
+        ends = [np.reshape(np.broadcast_to(as_array(one) * 1.0, shape), (-1,)) for one in (a, b)]
+        _refuse_jumps_between(lambda *x: fun(np.reshape(np.stack(x), shape), *args), *ends)
+        return found
     if np.size(result.integral) != 1 or low.item() >= high.item():
         raise NoRuleError(
             f"{name} with infinite limits, or with log=True and tracked limits, has a derivative "
@@ -489,6 +458,7 @@ def _qmc_quad(
         sample = np.where(turned, 1.0 - sample, sample)
         x = low + sample * (high - low)
         total = total + volume * np.mean(as_array(fun(x.T)))
+    _refuse_jumps_between(lambda *x: fun(np.stack(x)), low, high)
     return {(0,): total / n_estimates}
 
 
@@ -697,7 +667,10 @@ def _odeint(
         for low, high in steps:  # parts of the interval, with ends that may be tracked
             h = length * ((high - low) / span)
             at = times[k - 1] + length * ((low - points[k - 1]) / span)
-            y, f, _ = stages(METHODS["DOP853"], rate, at, y, f, h)
+            before = plain(at), y
+            with Answers() as answers:
+                y, f, _ = stages(METHODS["DOP853"], rate, at, y, f, h)
+            refuse_jump_in_step(answers, rate, before, (plain(at + h), y))
         columns.append(y)
         gap = np.asarray(found[k]).reshape(-1) - data_of(y)
         if np.all(np.abs(gap) <= 10.0 * (atol + rtol * np.abs(data_of(y)))):
@@ -771,7 +744,7 @@ ROWS = [
     _with_list("fixed_quad", _fixed_quad),
     _solved("quad_vec", _quad_vec, prepare=_first_two),
     _with_list("tanhsinh", _tanhsinh),
-    _with_list("cubature", _again),
+    _with_list("cubature", _cubature),
     _solved("qmc_quad", _qmc_quad, refused="log", prepare=_copied_generator),
     _with_list(
         "solve_ivp",
