@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -173,14 +174,93 @@ def _nodes(low: float, high: float, parts: Any) -> Any:
     return np.stack([*ends, side * (1 - t) / t, none, sign * w / t**2])
 
 
-def _subdivision(function: Any, a: float, b: float, options: dict[str, Any]) -> Any:
-    """Return the intervals chosen by QUADPACK, scaled to [0, 1]."""
+def _subdivision(function: Any, a: float, b: float, options: dict[str, Any]) -> tuple[Any, float]:
+    """Return the intervals chosen by QUADPACK, scaled to [0, 1], and the integral."""
     if a == b:
-        return np.array([[0.0, 1.0]])
+        return np.array([[0.0, 1.0]]), 0.0
     made = scipys("integrate.quad")(function, a, b, **{**options, "full_output": 1})
     count = made[2]["last"]
     parts = np.stack([made[2]["alist"][:count], made[2]["blist"][:count]], axis=1)
-    return parts if np.isinf(a) or np.isinf(b) else (parts - a) / (b - a)
+    if np.isfinite([a, b]).all():
+        parts = np.sort((parts - a) / (b - a), axis=1)
+    return parts, made[0]
+
+
+def _refuse_singular(function: Any, a: float, b: float, parts: Any, fixed: Any = ()) -> None:
+    """Refuse a function that is infinite inside of a range, but not near some fixed places.
+
+    It grows there on short ways as much as on long ones.
+    """
+    lengths = np.ptp(parts, axis=1)
+    shortest, middle = lengths.min(), np.mean(parts[np.argmin(lengths)])
+    room = min(middle, 1.0 - middle)
+    if shortest > TINY or room < FAR * shortest:
+        return
+
+    def size_at(distance: float) -> Any:
+        of_low, of_high, rest, *_ = _nodes(a, b, middle + np.array([[-distance, distance]]))
+        low, high = (0.0 if np.isinf(end) else end for end in (a, b))
+        values = [function(x) for x in (of_low * low + of_high * high + rest).tolist()]
+        return np.max(np.abs(values)), of_low[10] * low + of_high[10] * high + rest[10]
+
+    far = 0.5 * min(room, 0.2)
+    (near, place), (between, _), (away, _) = map(
+        size_at, (0.5 * shortest, (0.5 * shortest * far) ** 0.5, far)
+    )
+    grows = near - between > max(0.1 * abs(between - away), 1e-3 * between)
+    if grows and np.all(np.abs(np.asarray(fixed) - place) > TINY * abs(b - a)):
+        raise NoRuleError(
+            f"scipy.integrate: the function grows without limit near {place:.6g}. If that place "
+            "depends on a tracked value, the integral's derivative is a principal value, which is "
+            "not known. Fix: name the place, which may be tracked: quad(..., points=[place])."
+        )
+
+
+TINY, FAR = 1e-5, 30.0
+"""Intervals so short, in proportion to the range, are looked at; those are at its ends that are
+within this multiple of their length of them."""
+
+
+def _halved(function: Any, a: float, b: float, parts: Any, wanted: float) -> Any:
+    """Halve the intervals at singular points, where QUADPACK has extrapolated its sums.
+
+    They are halved until Gauss's rule is exact there, also for a derivative that grows, or there
+    are no numbers between.
+    """
+    low, high = (0.0 if np.isinf(end) else end for end in (a, b))
+
+    def sums(parts: Any) -> tuple[Any, Any]:
+        of_low, of_high, rest, of_length, weight = _nodes(a, b, parts)
+        points = of_low * low + of_high * high + rest
+        values = np.array([function(x) for x in points.tolist()])
+        values = np.reshape(values * (of_length * (high - low) + weight), (len(parts), -1))
+        return np.sum(values, axis=1), np.sum(np.abs(values), axis=1)
+
+    is_exact_at_low = low == 0.0 or np.isinf([a, b]).any()
+    found, sizes = sums(parts)
+    size, done = np.sum(sizes), []
+    if abs(np.sum(found) - wanted) <= EXACT * size:
+        return parts
+    while len(parts):
+        halves = np.repeat(parts, 2, axis=0)
+        halves[::2, 1] = halves[1::2, 0] = np.mean(parts, axis=1)
+        of_halves, of_sizes = sums(halves)
+        error = np.abs(found - of_halves[::2] - of_halves[1::2])
+        is_open = error > np.maximum(1e-5 * EXACT * size, 1e-13 * sizes)
+        is_at_zero = is_exact_at_low & (parts[:, 0] == 0.0)
+        is_open &= np.ptp(parts, axis=1) > np.where(is_at_zero, FINEST**4, FINEST)
+        largest = np.argsort(np.where(is_open, -error, 0.0))[:PLACES]
+        is_open &= np.isin(np.arange(len(parts)), largest)
+        done.append(parts[~is_open])
+        again = np.repeat(is_open, 2)
+        parts, found, sizes = halves[again], of_halves[again], of_sizes[again]
+    return np.concatenate(done)
+
+
+EXACT, FINEST, PLACES = 1e-12, 2e-12, 4
+"""Sums are exact that differ by less than this part of them; the shortest interval is this part of
+a range, except at an end from which the numbers near it can be told; and so many
+intervals are halved at a time, since rounding disturbs others near a singular point, too."""
 
 
 def _rule(low: Any, high: Any, parts: Callable[[int, float, float], Any]) -> tuple[Any, Any, Any]:
@@ -231,7 +311,12 @@ def _integrated(fun: Any, ranges: list[Any], options: dict[str, Any] | None = No
                     return native(x, *own)
                 return scipys("integrate.nquad")(native, plain_ranges[:depth], (x, *own))[0]
 
-            return _subdivision(inner, low, high, options or {})
+            found, value = _subdivision(inner, low, high, options or {})
+            if len(ranges) > 1 or len(found) == 1:
+                return found
+            found = _halved(inner, low, high, found, value)
+            _refuse_singular(inner, low, high, found)
+            return found
 
         points, own_weights, at = _rule(ends[:, 0], ends[:, 1], parts)
         columns = [points, *(column[at] for column in columns)]
@@ -245,6 +330,7 @@ def _at_nodes(function: Any, columns: list[Any]) -> Any:
         found = _at_each(function, columns)
     if answers.found:
         order = np.lexsort([data_of(column) for column in columns])
+        order = order[:: 1 + len(order) // PROBES]
         refuse_jumps(function, ([column[i] for column in columns] for i in order), OF_INTEGRALS)
     return found
 
@@ -267,6 +353,8 @@ def _refuse_jumps_between(function: Any, low: Any, high: Any) -> None:
         refuse_jumps(function, points, OF_INTEGRALS)
 
 
+PROBES = 1000
+"""So many nodes are looked at for jumps between them."""
 OF_INTEGRALS = (
     "integrate the parts before and after it, with the tracked place as a limit: "
     "quad(f, a, place) + quad(g, place, b)"
@@ -281,17 +369,25 @@ def _quad(
     result: Any, fun: Any, a: Any, b: Any, args: Any, epsabs: Any, epsrel: Any, limit: Any,
     points: Any, complex_func: Any, weight: Any, wvar: Any,
 ) -> Any:  # fmt: skip
-    options = {"epsabs": epsabs, "epsrel": epsrel, "limit": limit, "points": plain(points)}
+    options = {"epsabs": epsabs, "epsrel": epsrel, "limit": limit}
     if weight is not None and (weight not in WAVES or not np.isfinite([plain(a), plain(b)]).all()):
         refuse("scipy.integrate.quad", weight=weight)
     wave = None if weight is None else WAVES[weight]
+
+    low, high = sorted([plain(a), plain(b)])
+    inner = [] if points is None else [one for one in points if low < plain(one) < high]
+    inner.sort(key=plain, reverse=bool(plain(a) > plain(b)))
+    stops = [a, *inner, b]
 
     def integrand(x: Any) -> Any:
         value = fun(x, *args)
         return value if wave is None else value * wave(wvar * x)
 
     def integrated(part: Any) -> Any:
-        return _integrated(lambda x: part(as_array(integrand(x))), [(a, b)], options)
+        return sum(
+            _integrated(lambda x: part(as_array(integrand(x))), [ends], options)
+            for ends in itertools.pairwise(stops)
+        )
 
     if complex_func:
         return {(0,): integrated(np.real) + 1j * integrated(np.imag)}
@@ -355,8 +451,12 @@ def _refuse_equal(name: str, a: Any, b: Any) -> None:
         )
 
 
-def _quad_vec(result: Any, fun: Any, a: Any, b: Any, args: Any, name: Any) -> Any:
+def _quad_vec(result: Any, fun: Any, a: Any, b: Any, args: Any, points: Any, name: Any) -> Any:
     _refuse_equal(name, a, b)
+    if is_recorded(points):
+        raise NoRuleError(
+            f"{name} has no derivative with tracked points=. Fix: integrate the parts between them."
+        )
     low, high = (np.reshape(as_array(end) * 1.0, (1,)) for end in (a, b))
     ends = np.array([plain(a), plain(b)])
     if np.all(np.isfinite(ends)):
@@ -364,8 +464,12 @@ def _quad_vec(result: Any, fun: Any, a: Any, b: Any, args: Any, name: Any) -> An
     else:
         edges = np.linspace(0.0, 1.0, 17)
         parts = np.stack([edges[:-1], edges[1:]], axis=1)
-    points, weights, _ = _rule(low, high, lambda *_: parts)
-    values = _at_nodes(lambda x: as_array(fun(x, *args)), [points])
+    nodes, weights, _ = _rule(low, high, lambda *_: parts)
+    native = quiet(fun)
+    fixed = () if points is None else points
+    start, end = ends.tolist()
+    _refuse_singular(lambda x: native(x, *plain(args)), start, end, parts, fixed)
+    values = _at_nodes(lambda x: as_array(fun(x, *args)), [nodes])
     return {(0,): np.tensordot(weights, values, 1)}
 
 

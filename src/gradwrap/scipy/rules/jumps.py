@@ -63,7 +63,7 @@ def refuse_jumps(
         place = None if before is None or before.is_like(now) else _jump(function, before, now)
         if place is not None:
             raise NoRuleError(
-                f"scipy.integrate: the function jumps near {place:.6g}, where it compares a "
+                f"scipy.integrate: the function jumps near {place}, where it compares a "
                 "tracked value: "
                 "the derivative has a term for the place of the jump, which is not known. "
                 f"Fix: {remedy}; or gradwrap.numerical(f) takes the derivative of the function "
@@ -78,8 +78,8 @@ def refuse_jump_in_step(answers: Answers, rate: Callable[..., Any], *ends: Seque
         refuse_jumps(rate, ends, OF_EQUATIONS)
 
 
-def _jump(function: Callable[..., Any], start: _Seen, end: _Seen) -> float | None:
-    """Return the first coordinate of a place between two points where a function jumps, or None."""
+def _jump(function: Callable[..., Any], start: _Seen, end: _Seen) -> str | None:
+    """Return the coordinates, if numbers, of a place between points where a function jumps."""
     size = max(np.max(np.abs(one.value), initial=0.0) for one in (start, end))
 
     def at(part: float) -> _Seen:
@@ -101,6 +101,7 @@ def _jump(function: Callable[..., Any], start: _Seen, end: _Seen) -> float | Non
             else:
                 high, first = middle, seen
         if not last.change_to(first) <= LEAST * size:
-            return float(np.ravel(plain(first.point[0]))[0])
+            coordinates = [one for one in map(plain, first.point) if not np.ndim(one)]
+            return ", ".join(f"{one:.6g}" for one in coordinates)
         low, last = high, first
     return None
