@@ -1957,13 +1957,15 @@ def pydrodynamics() -> Iterator[Case]:
     def forced(x: Any) -> Any:
         return 0.1 * water.Environment(made(x)).calculate(utils.state_array_to_object(x[5:]))
 
-    class Propellers(propellers.Thrusters):  # type: ignore[misc]
-        def load_thruster_data(self) -> None:
-            self.voltage_values = np.array([12.0, 14.0, 16.0])
-            self.pwm_values = np.array([1100.0, 1400.0, 1600.0, 1900.0])
-            self.force_values = np.array([
-                [-20.0, -3.0, 4.0, 25.0], [-26.0, -4.0, 5.0, 32.0], [-31.0, -5.0, 6.0, 39.0],
-            ])  # fmt: skip
+    def load_thruster_data(self: Any) -> None:
+        self.voltage_values = np.array([12.0, 14.0, 16.0])
+        self.pwm_values = np.array([1100.0, 1400.0, 1600.0, 1900.0])
+        self.force_values = np.array([
+            [-20.0, -3.0, 4.0, 25.0], [-26.0, -4.0, 5.0, 32.0], [-31.0, -5.0, 6.0, 39.0],
+        ])  # fmt: skip
+
+    body = {"load_thruster_data": load_thruster_data}
+    own: Any = type("Propellers", (propellers.Thrusters,), body)
 
     def pushed(x: Any) -> Any:
         table = made(np.array([1.2, 1.1, 0.5, 1.0, 3.0]))
@@ -1972,7 +1974,7 @@ def pydrodynamics() -> Iterator[Case]:
             for j, name in enumerate(("dir_x", "dir_y", "dir_z", "x", "y", "z")):
                 table[f"t{i + 1}_{name}"] = x[6 * i + j]
         state = utils.state_array_to_object(np.array([*np.zeros(12), x[12]]))
-        return 0.1 * Propellers(table).calculate(state, 100.0 * x[13:])
+        return 0.1 * own(table).calculate(state, 100.0 * x[13:])
 
     start = [
         1.3, 1.2, 0.7, 1.1, 4.0, 0.3, -0.4, 2.0, 11.0, -7.0, 31.0, 0.8, 0.3, -0.2, 4.0, -3.0,
@@ -2273,7 +2275,7 @@ def dsplab() -> Iterator[Case]:
         places = np.arange(14.0)
         wave = sum(np.exp(-x[i] * places) * np.cos(x[i + 1] * places + x[i + 2]) for i in (0, 3))
         found = prony.prony_decomp(wave, 4)
-        order = np.argsort(np.imag(found[0]))
+        order = xp.argsort(xp.imag(found[0]))
         return [np.abs(found[0][order]), np.angle(found[0][order]), found[2][order][:, ::4]]
 
     def specgram(x: Any) -> Any:
@@ -2298,7 +2300,7 @@ def controlplus() -> Iterator[Case]:
 
     def poles(x: Any) -> Any:
         found, zeros = m.find_poles_zeros_at_gain(control.tf([1.0, x[0]], [1.0, *x[1:4]]), x[4])
-        order = np.argsort(np.imag(found))
+        order = xp.argsort(xp.imag(found))
         return [np.real(found[order]), np.imag(found[order]), np.real(zeros)]
 
     yield "unity_feedback", closed, [1.2, 3.1, 4.0, 6.3, 2.1, 0.7]
