@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -161,7 +161,7 @@ def test_bytes_are_refused_where_what_they_find_is_not_watched(tmp_path: Path) -
         gw.grad(lambda x: np.sum(x) * len(x.tobytes()))(X)
 
 
-LISTS: dict[str, Any] = {
+LISTS = {
     "found by its place": """
     KEYS, VALUES = [], []
     def cube(x):
@@ -181,4 +181,28 @@ def test_what_else_is_found_by_bytes_is_refused(body: str, tmp_path: Path) -> No
     package = written(tmp_path, body)
     package.run(X)
     with pytest.raises(GradwrapError, match="bytes were made of a tracked array in cube"):
+        gw.grad(gw.adapting(package.run))(X)
+
+
+@pytest.mark.filterwarnings("ignore::gradwrap.errors.TrackedTextWarning")
+@pytest.mark.parametrize("key", ["str(x)", "x.tobytes()"])
+def test_a_tracked_value_that_an_earlier_call_has_left_is_refused(key: str, tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        f"""
+        class Model:
+            def __init__(self): self.keys, self.values = [], []
+            def cube(self, x):
+                key = {key}
+                if key not in self.keys:
+                    self.keys.append(key)
+                    self.values.append(x**3)
+                return self.values[self.keys.index(key)]
+        MODEL = Model()
+        def run(x): return np.sum(MODEL.cube(x))
+        """,
+    )
+    if key == "str(x)":
+        np.testing.assert_allclose(gw.grad(gw.adapting(package.run))(X), 3 * X**2)
+    with pytest.raises(GradwrapError, match=r"has left in an object|bytes were made"):
         gw.grad(gw.adapting(package.run))(X)

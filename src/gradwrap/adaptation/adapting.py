@@ -61,7 +61,7 @@ from gradwrap.core.library.backend import backend_of, is_floating
 from gradwrap.core.library.labelled import are_kept
 from gradwrap.core.observing.called import called_at
 from gradwrap.core.observing.callers import Refusal, latest_refusal, noted
-from gradwrap.core.observing.comparing import looker
+from gradwrap.core.observing.comparing import asker, looker
 from gradwrap.core.observing.results import check_caught
 from gradwrap.core.observing.tracebacks import forget
 from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, named_by, type_of
@@ -244,7 +244,7 @@ class _Runs:
         searches = Searches(self.corrected)
         settings: list[tuple[ContextVar[Any], Any]] = [
             *((compiled_as, self.compiled), (rounding_as, self.rounding), (is_checked, True)),
-            (looker, searches.look),
+            *((looker, searches.look), (asker, searches.note_bytes)),
             *((caches, filled), (looked_in, looked), (kept_objects, objects)),
             *((texts, Texts()), (plain_made, [0, 0, 0]), (are_kept, True), (symbols, {})),
         ]

@@ -2,8 +2,8 @@
 
 `if x == self.last: return self.found` would return the result of an earlier call, which has no
 gradient, or that of other arguments. So the comparison of a tracked value, or of a number, text or
-bytes that may be made of one, with a plain one that was kept tells that they differ, and the function computes again. What it keeps then is put back when
-the adapted call ends.
+bytes that may be made of one, with a plain one that was kept tells that they differ, and the
+function computes again. What it keeps then is put back when the adapted call ends.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, is_batch, is_recorded, layers, native
 from gradwrap.core.observing.callers import MARK, current_caller, is_passed_by
-from gradwrap.core.observing.comparing import looks
+from gradwrap.core.observing.comparing import asker
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import TrackedTextWarning
 
@@ -77,14 +77,14 @@ def bytes_for_key(variable: Any, order: Any) -> bytes | None:
     What it finds by the key has to be of this array. Caches that are known by their source are
     watched, and the derivative is compared with differences.
     """
-    made, look = plain_made.get(), looks()
-    if made is None or look is None or is_traced():
+    made, ask = plain_made.get(), asker.get()
+    if made is None or ask is None or is_traced():
         return None
     numbers: Any = native(variable)
     note_plain()
     made[2] += 1
     texts_of_call().add_bytes(numbers)
-    look("bytes", numbers)
+    ask()
     return bytes(numbers.tobytes(order))
 
 

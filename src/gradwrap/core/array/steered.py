@@ -195,11 +195,6 @@ class Searches:
 
     def look(self, jumps: str, left: Any, right: Any = 0.0) -> None:
         """Note an operation on a tracked value that jumps where a difference of numbers is zero."""
-        if jumps == "bytes":
-            frame = adapted_frame()
-            if frame is not None and silent_up_to() < newest_level():
-                self.of_bytes = Found.at(frame, is_sure=False, of_bytes=True)
-            return
         if jumps == "sign":
             jumps, right = "order", 0.0
         is_plain = type_of(left) in VALUES and type_of(right) in VALUES
@@ -232,6 +227,12 @@ class Searches:
             if str(place) not in self._known and (is_sure or not self._is_sure):
                 self._is_sure = is_sure
                 found_at.set(place)
+
+    def note_bytes(self) -> None:
+        """Note that code asks for the bytes of a tracked array."""
+        frame = adapted_frame()
+        if frame is not None and silent_up_to() < newest_level():
+            self.of_bytes = Found.at(frame, is_sure=False, of_bytes=True)
 
     def _ask_in_calls(self, left: Any, right: Any) -> None:
         """Let a program that is traced ask if values are equal, about which nothing is known."""
