@@ -5,6 +5,7 @@ Each is called at other arguments too, where it does other things.
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 import warnings
@@ -122,28 +123,20 @@ def test_limits_that_meet_or_turn_are_branches() -> None:
 def test_a_branch_that_cannot_be_traced_leaves_the_program_of_the_others() -> None:
     def function(x: Any) -> Any:
         if x[0] > 5.0:
-            return np.sum(x) * len(f"{float(x[1]):.0f}")
-        if x[0] > 3.0:
-            return float(np.asarray(list(map(float, x)))[0]) * x[1]
+            return np.sum(x) * float(gw.stop_gradient(x[1]))
         return np.sum(np.sin(x)) if x[0] > 0.0 else np.sum(x * x)
 
     gradient = gw.compile(gw.grad(function))
     for x in ([1.0, 2.0], [-1.0, 2.0]):
         gradient(np.array(x))
-    for x in ([6.0, 10.0], [6.0, 100.0], [7.0, 2.0], [8.0, 2.0]):
+    for x in ([6.0, 10.0], [6.0, 100.0], [7.0, 2.0], [8.0, 2.0], [9.0, 3.0]):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CompileWarning)
-            try:
-                wanted: Any = gw.grad(function)(np.array(x))
-            except gw.errors.GradwrapError as error:
-                with pytest.raises(type(error)):
-                    gradient(np.array(x))
-            else:
-                np.testing.assert_allclose(gradient(np.array(x)), wanted)
+            np.testing.assert_allclose(gradient(np.array(x)), [x[1], x[1]])
     np.testing.assert_allclose(gradient(np.array([1.5, 2.5])), np.cos([1.5, 2.5]))
     np.testing.assert_allclose(gradient(np.array([-1.5, 2.5])), [-3.0, 5.0])
     assert gradient.programs
-    assert "a branch runs eagerly: it " in gradient.explain()
+    assert "a branch runs eagerly: it calls float(x)" in gradient.explain()
 
 
 def test_a_hidden_state_ends_a_program_for_good() -> None:
@@ -215,7 +208,7 @@ def test_what_a_callback_keeps_is_that_of_its_last_call() -> None:
 
 def test_functions_of_statistics_that_refuse_no_values() -> None:
     def function(x: Any) -> Any:
-        pairs = [statistics.mean(pair) for pair in zip(x[:-1], x[1:], strict=True)]
+        pairs = [statistics.mean(pair) for pair in itertools.pairwise([*x])]
         middle = statistics.median([*x]) + statistics.fmean(x * x)
         return statistics.stdev([*x]) * pairs[0] + middle + statistics.pvariance([*x], x[0])
 
@@ -263,7 +256,12 @@ def test_masks_and_places_that_take_rows_of_a_table_are_branches() -> None:
         last = frame.loc[np.argsort(x)[-1], "two"]
         return (rising * rising).sum() + frame[frame["one"].values > 2.0]["two"].sum() + last
 
-    places = [[1.0, 2.5, 1.5, 4.0], [4.0, 2.6, 1.0, 0.5], [1.0, 2.6, 1.5, 4.1], [3.0, 1.0, 2.5, 1.1]]
+    places = [
+        [1.0, 2.5, 1.5, 4.0],
+        [4.0, 2.6, 1.0, 0.5],
+        [1.0, 2.6, 1.5, 4.1],
+        [3.0, 1.0, 2.5, 1.1],
+    ]
     assert compare(function, places).programs
 
 

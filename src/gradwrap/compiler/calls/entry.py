@@ -563,7 +563,9 @@ class Entry:
         other, differing = self._again(call, one)
         one = one._replace(tape=None)
         if differing and other.tape is not None and other.tape.makes_text:
-            raise Contradiction("it makes text of a value, and reads the text. Fix: pass the value on")
+            raise Contradiction(
+                "it makes text of a value, and reads the text. Fix: pass the value on"
+            )
         if differing:
             raise Contradiction(
                 f"two runs on the same arguments differ in {differing}: it depends on random "

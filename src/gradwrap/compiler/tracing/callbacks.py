@@ -248,7 +248,10 @@ class Solver:
         self.leaves: list[Any] = [None if n in callbacks else leaf for n, leaf in enumerate(leaves)]
         """The arguments that are no operands."""
         self.paths: dict[int, list[Path]] = {
-            n: [path._replace(around=tuple(around[ref] for ref in path.around)) for path in one.paths]
+            n: [
+                path._replace(around=tuple(around[ref] for ref in path.around))
+                for path in one.paths
+            ]
             for n, one in callbacks.items()
         }
         self.count: int = len(around)

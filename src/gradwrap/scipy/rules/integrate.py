@@ -178,9 +178,10 @@ def _subdivision(function: Any, a: float, b: float, options: dict[str, Any]) -> 
         return np.array([[0.0, 1.0]])
     made = scipys("integrate.quad")(function, a, b, **{**options, "full_output": 1})
     count = made[2]["last"]
-    ends = ("alist", "blist") if a < b else ("blist", "alist")  # QUADPACK's limits rise
-    parts = np.stack([made[2][end][:count] for end in ends], axis=1)
-    return parts if np.isinf(a) or np.isinf(b) else (parts - a) / (b - a)
+    parts = np.stack([made[2]["alist"][:count], made[2]["blist"][:count]], axis=1)
+    if np.isinf(a) or np.isinf(b):
+        return parts
+    return ((parts if a < b else parts[:, ::-1]) - a) / (b - a)  # QUADPACK's own limits rise
 
 
 def _jump_in(function: Any, low: float, high: float, parts: Any) -> float | None:
