@@ -365,6 +365,7 @@ class _Runs:
         """Run the function until it succeeds, or no new namespace is found."""
         first: Exception | None = None
         refusal: GradwrapError | None = None
+        again = 0
         given = [leaf for leaf in leaves if isinstance(leaf, AnyWrapper)]
         as_given = list(map(snapshot, given))
         if self.watch:
@@ -385,7 +386,10 @@ class _Runs:
                 _undo(given, as_given)
                 self._adapt(held, _namespaces_of(error))
                 is_known = len(held) == count and self.watch and number_made() == made
-                if is_known and not self._rewrites(error):
+                # a run may make code anew each time
+                is_new = any(module_of(one) is not None for one in held[count:])
+                again = 0 if is_new or number_made() != made else again + 1
+                if (is_known or again > 2) and not self._rewrites(error):
                     break
                 forget(first)  # its frames refer to arrays, which a store is to exchange
                 self.watch = True
