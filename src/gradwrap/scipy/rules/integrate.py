@@ -162,7 +162,7 @@ def _nodes(low: float, high: float, parts: Any) -> Any:
     The columns are the coefficients of both ends and the constant in the point, and the
     coefficient of the length and the constant in its weight. An end that is infinite counts as 0.
     """
-    points, weights = GAUSS_21
+    points, weights = map(np.copy, GAUSS_21)  # a trace takes what it makes for a constant
     middle, half = np.mean(parts, axis=1)[:, None], np.diff(parts, axis=1) / 2
     t, w = np.ravel(middle + half * points), np.ravel(half * weights)
     none = np.zeros(t.shape)
@@ -270,7 +270,7 @@ def _rule(low: Any, high: Any, parts: Callable[[int, float, float], Any]) -> tup
     """
     nodes: list[Any] = []
     ranges: list[Any] = []
-    for i, (a, b) in enumerate(zip(*np.array([plain(low), plain(high)]).tolist(), strict=True)):
+    for i, (a, b) in enumerate(zip(*map(_numbers, (low, high)), strict=True)):
         halves = [(a, 0.0), (0.0, b)] if np.isinf(a) and np.isinf(b) else [(a, b)]
         for half in halves:
             nodes.append(_nodes(*half, parts(i, *half)))
@@ -279,6 +279,12 @@ def _rule(low: Any, high: Any, parts: Callable[[int, float, float], Any]) -> tup
     at = np.concatenate(ranges)
     low, high = (np.where(np.isinf(plain(one)), 0.0, one)[at] for one in (low, high))
     return of_low * low + of_high * high + rest, of_length * (high - low) + weight, at
+
+
+def _numbers(values: Any) -> Any:
+    """Return the ends of ranges, one after the other: floats, or a trace's stand-ins for them."""
+    data = data_of(values)
+    return data.tolist() if isinstance(data, np.ndarray) else data
 
 
 def _integrated(fun: Any, ranges: list[Any], options: dict[str, Any] | None = None) -> Any:
@@ -309,7 +315,8 @@ def _integrated(fun: Any, ranges: list[Any], options: dict[str, Any] | None = No
             def inner(x: Any) -> Any:
                 if not depth:
                     return native(x, *own)
-                return scipys("integrate.nquad")(native, plain_ranges[:depth], (x, *own))[0]
+                given = plain((x, *own))
+                return scipys("integrate.nquad")(native, plain_ranges[:depth], given)[0]
 
             found, value = _subdivision(inner, low, high, options or {})
             if len(ranges) > 1 or len(found) == 1:
@@ -339,12 +346,12 @@ def _refuse_jumps_between(function: Any, low: Any, high: Any) -> None:
     """Refuse a function that jumps on the ways between some points in its ranges."""
     edges = np.linspace(0.0, 1.0, 17)
     parts = np.stack([edges[:-1], edges[1:]], axis=1)
-    columns = [
-        _rule(low[k : k + 1], high[k : k + 1], lambda *_: parts)[0] for k in range(low.shape[0])
-    ]
+    columns: list[Any] = []
+    for k in range(low.shape[0]):
+        column = _rule(low[k : k + 1], high[k : k + 1], lambda *_: parts)[0]
+        order = np.random.default_rng(k).permutation(column.shape[0])
+        columns.append(column[order] if k else column)  # so that the points fill a box
     count = columns[0].shape[0]
-    for column in columns[1:]:  # so that the points fill a box
-        column[:] = column[np.random.default_rng(0).permutation(count)]
     with Answers(is_probe=True) as answers:
         for i in (0, count // 2, count - 1):
             function(*[column[i] for column in columns])
