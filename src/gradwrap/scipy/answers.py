@@ -17,7 +17,8 @@ class Answers:
     """What comparisons of tracked values answer while a function runs, and its other jumps."""
 
     def __init__(self, *, is_probe: bool = False) -> None:
-        self.found: list[bytes] = []
+        self.found: list[tuple[str, Any, Any]] = []
+        """Where they jump, and their operands."""
         self._outer: Any = None if is_probe else looks()
 
     def __enter__(self) -> Self:
@@ -35,10 +36,12 @@ class Answers:
     def _look(self, jumps: str, left: Any, right: Any = 0.0) -> None:
         if self._outer is not None:
             self._outer(jumps, left, right)
-        if jumps != "equality" and not holds_batch([left, right]):
-            self.found.append(_answer(jumps, native(left), native(right)))
-        else:
-            self.found.append(b"")
+        if jumps != "equality" and not holds_batch([left, right]):  # nothing is equal on both sides
+            self.found.append((jumps, native(left), native(right)))
+
+    def answers(self) -> list[bytes]:
+        """Return what was answered, in a form that can be compared."""
+        return [_answer(*one) for one in self.found]
 
 
 def _answer(jumps: str, left: Any, right: Any) -> bytes:

@@ -141,7 +141,7 @@ def _natively_or_watched(original: Any, args: tuple[Any, ...], kwargs: dict[str,
     options = {name: _watched(value, _stop_at_recorded) for name, value in kwargs.items()}
     with Answers() as answers:
         found = original(*given, **options)
-    if any(answers.found):  # it depends on what is compared, as a root does on the place of a jump
+    if answers.found:  # it depends on what is compared, as a root does on the place of a jump
         raise _RecordedError
     return found
 

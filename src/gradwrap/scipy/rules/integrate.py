@@ -181,8 +181,8 @@ def _subdivision(function: Any, a: float, b: float, options: dict[str, Any]) -> 
     made = scipys("integrate.quad")(function, a, b, **{**options, "full_output": 1})
     count = made[2]["last"]
     parts = np.stack([made[2]["alist"][:count], made[2]["blist"][:count]], axis=1)
-    if np.isfinite([a, b]).all():
-        parts = np.sort((parts - a) / (b - a), axis=1)
+    if np.isfinite(a) and np.isfinite(b):  # QUADPACK's own limits rise
+        parts = ((parts if a < b else parts[:, ::-1]) - a) / (b - a)
     return parts, made[0]
 
 
@@ -192,9 +192,12 @@ def _refuse_singular(function: Any, a: float, b: float, parts: Any, fixed: Any =
     It grows there on short ways as much as on long ones.
     """
     lengths = np.ptp(parts, axis=1)
-    shortest, middle = lengths.min(), np.mean(parts[np.argmin(lengths)])
+    shortest = lengths.min()
+    if shortest > TINY:
+        return
+    middle = np.mean(parts[np.argmin(lengths)])
     room = min(middle, 1.0 - middle)
-    if shortest > TINY or room < FAR * shortest:
+    if room < FAR * shortest:
         return
 
     def size_at(distance: float) -> Any:
@@ -221,7 +224,7 @@ TINY, FAR = 1e-5, 30.0
 within this multiple of their length of them."""
 
 
-def _halved(function: Any, a: float, b: float, parts: Any, wanted: float) -> Any:
+def _halved(function: Any, a: float, b: float, parts: Any) -> Any:
     """Halve the intervals at singular points, where QUADPACK has extrapolated its sums.
 
     They are halved until Gauss's rule is exact there, also for a derivative that grows, or there
@@ -239,8 +242,6 @@ def _halved(function: Any, a: float, b: float, parts: Any, wanted: float) -> Any
     is_exact_at_low = low == 0.0 or np.isinf([a, b]).any()
     found, sizes = sums(parts)
     size, done = np.sum(sizes), []
-    if abs(np.sum(found) - wanted) <= EXACT * size:
-        return parts
     while len(parts):
         halves = np.repeat(parts, 2, axis=0)
         halves[::2, 1] = halves[1::2, 0] = np.mean(parts, axis=1)
@@ -287,10 +288,13 @@ def _numbers(values: Any) -> Any:
     return data.tolist() if isinstance(data, np.ndarray) else data
 
 
-def _integrated(fun: Any, ranges: list[Any], options: dict[str, Any] | None = None) -> Any:
+def _integrated(
+    fun: Any, ranges: list[Any], options: dict[str, Any] | None = None, *, is_halved: bool = False
+) -> Any:
     """Integrate over several ranges, the innermost first, on the intervals chosen by QUADPACK.
 
-    A range is a pair of ends, or a function of the outer points that returns one.
+    A range is a pair of ends, or a function of the outer points that returns one. Those of one
+    range are halved where QUADPACK has extrapolated from their sum.
     """
     native, plain_ranges = (
         quiet(fun),
@@ -298,6 +302,7 @@ def _integrated(fun: Any, ranges: list[Any], options: dict[str, Any] | None = No
     )
     columns: list[Any] = []
     weights: Any = np.ones(1)
+    sums: list[Any] = []
     for depth in reversed(range(len(ranges))):
         one = ranges[depth]
         if callable(one) and columns:
@@ -319,16 +324,22 @@ def _integrated(fun: Any, ranges: list[Any], options: dict[str, Any] | None = No
                 return scipys("integrate.nquad")(native, plain_ranges[:depth], given)[0]
 
             found, value = _subdivision(inner, low, high, options or {})
-            if len(ranges) > 1 or len(found) == 1:
-                return found
-            found = _halved(inner, low, high, found, value)
-            _refuse_singular(inner, low, high, found)
+            if is_halved:
+                found = _halved(inner, low, high, found)
+                _refuse_singular(inner, low, high, found)
+            elif len(ranges) == 1:
+                sums.append(value)
             return found
 
         points, own_weights, at = _rule(ends[:, 0], ends[:, 1], parts)
         columns = [points, *(column[at] for column in columns)]
         weights = weights[at] * own_weights
-    return np.sum(weights * _at_nodes(lambda *xs: as_array(fun(*xs)), columns))
+    terms = weights * _at_nodes(lambda *xs: as_array(fun(*xs)), columns)
+    total = np.sum(terms)
+    is_divided = sums and terms.shape[0] > len(sums) * len(GAUSS_21[0])
+    if is_divided and abs(data_of(total) - sum(sums)) > EXACT * np.sum(np.abs(data_of(terms))):
+        return _integrated(fun, ranges, options, is_halved=True)
+    return total
 
 
 def _at_nodes(function: Any, columns: list[Any]) -> Any:
@@ -381,10 +392,11 @@ def _quad(
         refuse("scipy.integrate.quad", weight=weight)
     wave = None if weight is None else WAVES[weight]
 
-    low, high = sorted([plain(a), plain(b)])
-    inner = [] if points is None else [one for one in points if low < plain(one) < high]
-    inner.sort(key=plain, reverse=bool(plain(a) > plain(b)))
-    stops = [a, *inner, b]
+    stops = [a, b]
+    if points is not None:
+        low, high = sorted([plain(a), plain(b)])
+        inner = [one for one in points if low < plain(one) < high]
+        stops = [a, *sorted(inner, key=plain, reverse=bool(plain(a) > plain(b))), b]
 
     def integrand(x: Any) -> Any:
         value = fun(x, *args)

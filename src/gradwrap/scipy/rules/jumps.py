@@ -39,7 +39,7 @@ class _Seen:
         self.point = point
         with Answers(is_probe=True) as answers:
             self.value: Any = np.asarray(plain(function(*point)))
-        self.answers: list[bytes] = answers.found
+        self.answers: list[bytes] = answers.answers()
 
     def is_like(self, other: _Seen) -> bool:
         """Tell if the function takes the same way here as there."""
