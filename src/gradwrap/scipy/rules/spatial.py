@@ -284,7 +284,7 @@ def _tree(native: Any) -> Any:  # noqa: C901  the parts of one class
     class Base(native, metaclass=meta_of(native)):  # type: ignore[metaclass,misc]  # a class of SciPy's
         __slots__ = ()  # it has the layout of SciPy's class, of which packages derive theirs
 
-        def __new__(cls, data: Any = (), *args: Any, **kwargs: Any) -> Any:
+        def __new__(cls, data: Any, *args: Any, **kwargs: Any) -> Any:
             if cls is not Tree:
                 return native.__new__(cls)
             return Tree._with(native, data, plain(data), args, kwargs)
