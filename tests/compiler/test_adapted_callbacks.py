@@ -280,3 +280,43 @@ def test_a_report_says_that_all_calls_have_raised_errors() -> None:
     with pytest.raises(ValueError, match="no"):
         gradient(np.ones(2))
     assert "runs eagerly: all calls so far raised errors" in gradient.explain()
+
+
+def test_tables_are_the_points_of_an_interpolant() -> None:
+    pandas: Any = pytest.importorskip("pandas")
+
+    def function(x: Any) -> Any:
+        table = pandas.DataFrame({"at": [0.0, 1.0, 2.0, 4.0], "value": [0.0, 1.0, 1.7, 2.0]})
+        found = interpolate.interp1d(table["at"], table["value"])
+        return np.sum(found(x) * x)
+
+    assert compare(function, [[0.5, 1.3], [1.5, 3.0], [0.2, 0.7]]).programs
+
+
+def test_a_table_outside_whose_numbers_change_is_no_constant() -> None:
+    pandas: Any = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"at": [0.0, 1.0, 2.0, 4.0], "value": [0.0, 1.0, 1.7, 2.0]})
+
+    def function(x: Any) -> Any:
+        return np.sum(interpolate.interp1d(table["at"], table["value"])(x) * x)
+
+    gradient, x = gw.compile(gw.grad(gw.adapting(function))), np.array([0.5, 1.3])
+    with pytest.warns(CompileWarning, match="in no variable that it names"):
+        np.testing.assert_allclose(gradient(x)[0], 1.0)
+    table["value"] = [0.0, 2.0, 2.5, 3.0]
+    np.testing.assert_allclose(gradient(x)[0], 2.0)
+    table.loc[1, "value"] = 1.4
+    np.testing.assert_allclose(gradient(x)[0], 1.4)
+
+
+def test_a_ufunc_without_a_name_in_numpy() -> None:
+    umath: Any = import_module("numpy._core._umath_tests")
+
+    def function(x: Any) -> Any:
+        weights = umath.inner1d(gw.stop_gradient(x), np.array([1.0, 2.0]))
+        return np.sum(x) * weights
+
+    gradient = gw.compile(gw.grad(function))
+    for x in PLACES:
+        np.testing.assert_allclose(gradient(np.array(x)), [x[0] + 2 * x[1]] * 2)
+    assert gradient.programs
