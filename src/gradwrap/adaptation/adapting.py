@@ -61,7 +61,7 @@ from gradwrap.core.library.backend import backend_of, is_floating
 from gradwrap.core.library.labelled import are_kept
 from gradwrap.core.observing.called import called_at
 from gradwrap.core.observing.callers import Refusal, latest_refusal, noted
-from gradwrap.core.observing.comparing import looker
+from gradwrap.core.observing.comparing import asker, looker
 from gradwrap.core.observing.results import check_caught
 from gradwrap.core.observing.tracebacks import forget
 from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, named_by, type_of
@@ -221,6 +221,8 @@ class _Runs:
         if not is_derived(leaves):
             return out
         found = found_at.get()
+        if found is None or found is steered or str(found) in self.corrected:
+            found = searches.of_bytes or found
         if found is not None and found is not steered and not is_checked.get():
             out = self._searched(found, out, leaves, args, kwargs)
             if str(found) in self.corrected:  # the derivative is whole, whatever was found
@@ -242,9 +244,9 @@ class _Runs:
         searches = Searches(self.corrected)
         settings: list[tuple[ContextVar[Any], Any]] = [
             *((compiled_as, self.compiled), (rounding_as, self.rounding), (is_checked, True)),
-            (looker, searches.look),
+            *((looker, searches.look), (asker, searches.note_bytes)),
             *((caches, filled), (looked_in, looked), (kept_objects, objects)),
-            *((texts, Texts()), (plain_made, [0, 0]), (are_kept, True), (symbols, {})),
+            *((texts, Texts()), (plain_made, [0, 0, 0]), (are_kept, True), (symbols, {})),
         ]
         changed = ((one, value) for one, value in settings if one.get() is not value)
         outside = [(variable, variable.set(value)) for variable, value in changed]
@@ -315,7 +317,8 @@ class _Runs:
 
     def _searched(self, found: Found, out: Any, leaves: list[Any], args: Any, kwargs: Any) -> Any:
         """Return the output of a run that has found a number by comparisons, or refuse it."""
-        if str(found) in self.corrected or (is_recorded(out) and is_traced()):
+        is_known = str(found) in self.corrected and not found.of_bytes
+        if is_known or (is_recorded(out) and is_traced()):
             return out  # an untraced run is checked, too
         lacks = self._lacks_a_part(found, args, kwargs)
         if lacks and not found.is_sure and self._lacks_a_part(found, args, kwargs) is False:

@@ -1,9 +1,9 @@
 """Functions that keep the arguments of their last call, and compare them with the next ones.
 
 `if x == self.last: return self.found` would return the result of an earlier call, which has no
-gradient, or that of other arguments. So the comparison of a tracked value with a plain one that was
-kept tells that they differ, and the function computes again. What it keeps then is put back when
-the adapted call ends.
+gradient, or that of other arguments. So the comparison of a tracked value, or of a number, text or
+bytes that may be made of one, with a plain one that was kept tells that they differ, and the
+function computes again. What it keeps then is put back when the adapted call ends.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.adaptation.rounded_keys import may_be_made
 from gradwrap.adaptation.steps import (
     COMPARE_OP,
     STORE_ATTR,
@@ -48,7 +49,8 @@ OPERATORS: dict[type[ast.cmpop], str] = {
 def compared(function: Callable[..., Any], at: int, *values: Any, **options: Any) -> Any:
     """Compare two values, of which the one in place `at` was kept by an earlier call."""
     is_kept = is_differentiating() and not is_recorded(flatten(values[at])[0])
-    if not is_kept or not is_recorded(flatten(values[1 - at])[0]):
+    given = values[1 - at]
+    if not is_kept or not (is_recorded(flatten(given)[0]) or may_be_made(given)):
         return function(*values, **options)
     token = looker.set(None)  # the answer is not used
     try:

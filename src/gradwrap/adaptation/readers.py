@@ -16,7 +16,7 @@ from gradwrap.adaptation.plain_values import kind_of, standing_in
 from gradwrap.core.array.adapted import adapted_caller, current_frame, warn_of_text
 from gradwrap.core.array.conversions import known
 from gradwrap.core.array.python_floats import PythonFloat, python_float
-from gradwrap.core.array.texts import made_of, refuse_reading, texts_of_call
+from gradwrap.core.array.texts import made_of, refuse_bytes, refuse_reading, texts_of_call
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper
@@ -26,7 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import ModuleType
 
-READERS: dict[str, tuple[str, ...]] = {"ast": ("literal_eval",), "json": ("loads", "dumps")}
+READERS: dict[str, tuple[str, ...]] = {
+    "ast": ("literal_eval",),
+    "json": ("loads", "dumps"),
+    "struct": ("unpack", "unpack_from"),
+}
 """The functions of the standard library, by module."""
 OF_NUMPY = ("fromstring", "genfromtxt", "loadtxt")
 
@@ -35,7 +39,8 @@ def readers_of(module: ModuleType) -> Iterator[tuple[Any, Any]]:
     """Yield the functions of a module that read text, with their stand-ins."""
     for name in READERS[module.__name__]:
         original, path = vars(module)[name], f"{module.__name__}.{name}"
-        yield original, (writing if name == "dumps" else reading)(original, path)
+        make = reading_bytes if module.__name__ == "struct" else reading
+        yield original, (writing if name == "dumps" else make)(original, path)
 
 
 def readers_of_numpy() -> Iterator[tuple[Any, Any]]:
@@ -43,6 +48,7 @@ def readers_of_numpy() -> Iterator[tuple[Any, Any]]:
     for name in OF_NUMPY:
         original = getattr(np, name)
         yield original, reading(original, f"numpy.{name}")
+    yield np.frombuffer, reading_bytes(np.frombuffer, "numpy.frombuffer")
 
 
 def reading(original: Callable[..., Any], path: str) -> Callable[..., Any]:
@@ -57,6 +63,18 @@ def reading(original: Callable[..., Any], path: str) -> Callable[..., Any]:
             return found
         refuse_reading(*args[:1])
         return original(*args, **options)
+
+    return stand_in
+
+
+def reading_bytes(original: Callable[..., Any], path: str) -> Callable[..., Any]:
+    """Make the stand-in of a function that reads numbers from bytes."""
+
+    @standing_in(original, path)
+    def stand_in(*args: Any, **options: Any) -> Any:
+        found = original(*args, **options)
+        refuse_bytes(found, path)
+        return found
 
     return stand_in
 

@@ -1,4 +1,4 @@
-"""Caches whose keys may be plain numbers or text that were made of tracked values.
+"""Caches whose keys may be plain numbers, text or bytes that were made of tracked values.
 
 `cache[int(1000 * x)]` would find the result of an earlier call, which has no gradient, or that of
 another one. So what a cache had before an adapted call is not found there under such a key, once
@@ -47,7 +47,8 @@ class Looked:
         self.held: dict[Any, Any] = held
         self.before: dict[Any, Any] = dict(held)
         self.keys: dict[Any, tuple[int, int]] = {}
-        """By key: the newest transform and the number of texts when the call last looked for it."""
+        """By key: the newest transform, and how many texts and bytes there were when the call last
+        looked for it."""
 
     def restore(self) -> None:
         """Let the cache have what it had under these keys before the call, and in its order."""
@@ -63,14 +64,14 @@ caches: ContextVar[dict[int, Looked] | None] = ContextVar("gradwrap_looked", def
 def looked(held: Any, key: Any) -> Any:
     """Return a cache in which a function looks for a key that may be missing."""
     known, made = caches.get(), plain_made.get()
-    if known is None or not made or not made[0] or not isinstance(held, DICT):
+    if known is None or not made or not isinstance(held, DICT):
         return held
-    if not _may_be_made(key) or is_recorded(key):
+    if not may_be_made(key) or is_recorded(key):
         return held
     if id(held) not in known:
         known[id(held)] = Looked(held)
     cache = known[id(held)]
-    now = newest_level(), made[1] if _has_text(key) else 0
+    now = newest_level(), made[2] + (made[1] if _has_text(key) else 0)
     if cache.keys.get(key) != now:
         cache.keys[key] = now
         held.pop(key, None)
@@ -85,12 +86,15 @@ def read(held: Any, key: Any) -> Any:
     return held if is_known else looked(held, key)
 
 
-def _may_be_made(key: Any) -> bool:
-    """Tell if a key has numbers, or text with digits."""
+def may_be_made(key: Any) -> bool:
+    """Tell if a key has numbers, or text with digits, which the call may have made of values."""
+    made = plain_made.get()
+    if not made or not made[0]:
+        return False
     if isinstance(key, PARTED):
-        return any(map(_may_be_made, key))
+        return any(map(may_be_made, key))
     if isinstance(key, str):
-        return any(map(str.isdigit, key))
+        return bool(made[2]) or any(map(str.isdigit, key))
     return isinstance(key, NUMBERS) and type_of(key) is not bool
 
 

@@ -23,7 +23,15 @@ import array_api_compat
 import numpy as _np  # noqa: ICN001  `numpy` is the module that stands in for it
 
 from gradwrap import random
-from gradwrap.adaptation import dask, numba, numexpr, processes, random_names, subclasses
+from gradwrap.adaptation import (
+    dask,
+    hashing,
+    numba,
+    numexpr,
+    processes,
+    random_names,
+    subclasses,
+)
 from gradwrap.adaptation.beside import source_of
 from gradwrap.adaptation.bottleneck import FUNCTIONS
 from gradwrap.adaptation.builtin_names import BUILTINS, CLASSES
@@ -671,6 +679,7 @@ def _polynomial(polynomial: Any) -> Any:
 
 _FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
     **dict.fromkeys(READERS, readers_of),
+    **dict.fromkeys(hashing.NAMES, hashing.functions),
     **dict.fromkeys(numba.MODULES, numba.functions),
     **processes.FUNCTIONS,
     "array_api_compat": _questions,

@@ -84,7 +84,7 @@ class Recording:
         self._call: Call | None = None
         if is_outermost and self.is_adapted:
             self._call = Call(fun, args, kwargs, places, self.out)
-        if is_outermost and not self.is_adapted:
+        if is_outermost:
             out = self.out
             node = out._node if isinstance(out, AnyWrapper) else None
             is_ours = node is not None and node.meta.level == self.level

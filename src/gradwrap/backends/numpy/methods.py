@@ -14,7 +14,7 @@ from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
 from gradwrap.backends.numpy.functions.converting import NoValue, memory_order
 from gradwrap.backends.numpy.functions.table import in_order
 from gradwrap.core.array import protocol
-from gradwrap.core.array.adapted import adapted_caller, note_text, subclass_views
+from gradwrap.core.array.adapted import adapted_caller, bytes_for_key, note_text, subclass_views
 from gradwrap.core.array.setters import resize
 from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.array.variable import Variable
@@ -107,6 +107,10 @@ def _view(x: Any, dtype: Any = None, type: Any = None) -> Any:
             return x._namespace.complex_from_pairs(x)
         if x.dtype.kind == "c" and np.finfo(x.dtype).dtype == wanted:
             return x._namespace.pairs_from_complex(x)
+        if wanted == np.uint8 and x.ndim and adapted_caller(3) is not None:
+            found = None if holds_batch(x) else bytes_for_key(x, "C")
+            if found is not None:  # it cannot be written to
+                return np.frombuffer(found, wanted).reshape(*x.shape[:-1], -1)
         raise TrackedValueError(
             f"x.view({wanted}) would reinterpret the bytes of the elements of a tracked array. "
             "Fix: x.astype(dtype) converts the values."
@@ -168,6 +172,16 @@ def _of_data(name: str) -> Method:
         return getattr(data, name)(*args, **kwargs)
 
     return method
+
+
+def _tobytes(x: Any, order: Any = "C") -> bytes:
+    """Return the bytes of the elements, in adapted code also of tracked ones: they may be a key."""
+    is_key = adapted_caller() is not None and is_recorded(x) and not holds_batch(x)
+    found = bytes_for_key(x, order) if is_key else None
+    return _bytes_of_data(x, order) if found is None else found
+
+
+_bytes_of_data = _of_data("tobytes")
 
 
 def _refused(name: str, reason: str, fix: str) -> Method:
@@ -234,7 +248,7 @@ OWN: dict[str, Method] = {
     "sort": _sort,
     "view": _view,
 }
-OF_DATA = ("byteswap", "dump", "dumps", "getfield", "tobytes", "tofile")
+OF_DATA = ("byteswap", "dump", "dumps", "getfield", "tofile")
 UNLISTED: dict[str, Method] = {
     **{name: _of_data(name) for name in OF_DATA},
     "choose": _choose,
@@ -242,6 +256,7 @@ UNLISTED: dict[str, Method] = {
     "resize": _resize,
     "setfield": _setfield,
     "setflags": _setflags,
+    "tobytes": _tobytes,
 }
 """Methods that nobody is to be offered: without a derivative, or of integers."""
 NAMES: frozenset[str] = frozenset(OWN) | {

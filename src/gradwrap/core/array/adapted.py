@@ -19,6 +19,7 @@ from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, is_batch, is_recorded, layers, native
 from gradwrap.core.observing.callers import MARK, current_caller, is_passed_by
+from gradwrap.core.observing.comparing import asker
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import TrackedTextWarning
 
@@ -39,8 +40,8 @@ rounding: ContextVar[str] = ContextVar("gradwrap_rounding", default="zero")
 rounded_at: ContextVar[str] = ContextVar("gradwrap_rounded", default="")
 """The line of adapted code that last rounded a tracked number."""
 plain_made: ContextVar[list[int] | None] = ContextVar("gradwrap_plain_made", default=None)
-"""How often the adapted call that runs has made plain numbers or text of values, and how many of
-the texts give a number exactly."""
+"""How often the adapted call that runs has made plain numbers or text of values, how many of the
+texts give a number exactly, and how often it has asked for the bytes of an array."""
 python_numbers: WeakValueDictionary[int, Any] = WeakValueDictionary()
 """By id: the variables that stand for floats of Python, such as arguments of transforms."""
 warned_lines: set[tuple[str, int]] = set()
@@ -68,6 +69,23 @@ def note_plain(*, is_exact: bool = False) -> None:
     if made is not None:
         made[0] += 1
         made[1] += is_exact
+
+
+def bytes_for_key(variable: Any, order: Any) -> bytes | None:
+    """Return the bytes of a tracked array, of which code makes a key; None if that cannot be noted.
+
+    What it finds by the key has to be of this array. Caches that are known by their source are
+    watched, and the derivative is compared with differences.
+    """
+    made, ask = plain_made.get(), asker.get()
+    if made is None or ask is None or is_traced():
+        return None
+    numbers: Any = native(variable)
+    note_plain()
+    made[2] += 1
+    texts_of_call().add_bytes(numbers)
+    ask()
+    return bytes(numbers.tobytes(order))
 
 
 def adapted_caller(depth: int = 2) -> FrameType | None:

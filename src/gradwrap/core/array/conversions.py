@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwrap.core.array.adapted import (
     adapted_caller,
+    bytes_for_key,
     converting_caller,
     current_frame,
     formats_text,
@@ -21,7 +22,15 @@ from gradwrap.core.array.steered import branch_of
 from gradwrap.core.array.writing.loans import lend
 from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.levels import TAPE_LEVEL
-from gradwrap.core.levels.wrapper import innermost, is_at, is_recorded, layers, level_of, native
+from gradwrap.core.levels.wrapper import (
+    holds_batch,
+    innermost,
+    is_at,
+    is_recorded,
+    layers,
+    level_of,
+    native,
+)
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.callers import (
     calling_module,
@@ -98,6 +107,15 @@ class Conversions:
         if any(not layer._is_batched for layer in placed):
             raise leaving(what, fix, into=into)
         return placed[0]._untracked_data(what, fix, into=into) if placed else native(self)
+
+    def __bytes__(self) -> bytes:
+        """Return the bytes of the elements, in adapted code also of tracked ones."""
+        is_key = adapted_caller() is not None and is_recorded(self) and not holds_batch(self)
+        found = bytes_for_key(self, "C") if is_key else None
+        if found is not None:
+            return found
+        fix = "x.detach().data.tobytes(), which has the bytes of the numbers."
+        return bytes(self._untracked_data("bytes()", fix))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """Convert for NumPy; refused while the array is tracked."""

@@ -108,12 +108,14 @@ class Found(Record):
     module: str
     is_sure: bool
     """Whether what was seen there is a search. If not, two numbers were equal, or nearly so."""
+    of_bytes: bool = False
+    """Whether the bytes of an array were asked for, by which code may find what it has kept."""
 
     @classmethod
-    def at(cls, frame: FrameType, is_sure: bool = True) -> Found:
+    def at(cls, frame: FrameType, is_sure: bool = True, of_bytes: bool = False) -> Found:
         """Return the line of a frame."""
         module = str(frame.f_globals.get("__name__", "code"))
-        return cls(frame.f_code, frame.f_lineno, module, is_sure)
+        return cls(frame.f_code, frame.f_lineno, module, is_sure, of_bytes)
 
     def __str__(self) -> str:
         return f"in {self.code.co_name} ({self.module}, line {self.line})"
@@ -124,6 +126,11 @@ class Found(Record):
         if self.is_sure:
             found = f"a number was found {self} by comparisons of tracked values alone"
             return f"{found}, as in a bisection"
+        if self.of_bytes:
+            return (
+                f"bytes were made of a tracked array {self}, and the code finds by them what an "
+                "earlier call has kept, or reads numbers from them"
+            )
         return (
             f"a tracked value was compared {self} with a number that it equals, or nearly so, as "
             "at the end of a search, in a branch for one point, or where code keeps the arguments "
@@ -183,6 +190,8 @@ class Searches:
         """By place: by how much they differed at most, in the first comparisons."""
         self._visits: Counter[tuple[CodeType, int]] = Counter()
         self._is_sure = False
+        self.of_bytes: Found | None = None
+        """Where bytes of an array were asked for."""
 
     def look(self, jumps: str, left: Any, right: Any = 0.0) -> None:
         """Note an operation on a tracked value that jumps where a difference of numbers is zero."""
@@ -218,6 +227,12 @@ class Searches:
             if str(place) not in self._known and (is_sure or not self._is_sure):
                 self._is_sure = is_sure
                 found_at.set(place)
+
+    def note_bytes(self) -> None:
+        """Note that code asks for the bytes of a tracked array."""
+        frame = adapted_frame()
+        if frame is not None and silent_up_to() < newest_level():
+            self.of_bytes = Found.at(frame, is_sure=False, of_bytes=True)
 
     def _ask_in_calls(self, left: Any, right: Any) -> None:
         """Let a program that is traced ask if values are equal, about which nothing is known."""

@@ -35,6 +35,7 @@ class Texts:
         self._whole: dict[int, tuple[str, Any]] = {}
         """By identity: texts that give a tracked number exactly, which are kept, and the number."""
         self._numbers: list[Any] = []
+        self._in_bytes: list[Any] = []
         self._level = level
         """The transform that was the newest; None if the call ends the collection itself."""
 
@@ -53,6 +54,15 @@ class Texts:
             self._numbers.append(np.ravel(np.asarray(native(variable))))
         if text:
             self._texts.add(text.strip())
+
+    def add_bytes(self, numbers: Any) -> None:
+        """Add the numbers of a tracked array whose bytes code has asked for."""
+        self._in_bytes.append(np.ravel(numbers))
+
+    def has_in_bytes(self, numbers: Any) -> bool:
+        """Tell if one of some numbers, which is not zero, is one whose bytes code has asked for."""
+        some = numbers[numbers != 0.0]
+        return any(bool(np.any(np.isin(some, one))) for one in self._in_bytes)
 
     def add_whole(self, text: str, made_of: Any) -> None:
         """Note that a text, as long as it is not altered, gives what it was made of."""
@@ -121,6 +131,23 @@ def refuse_reading(*given: Any) -> None:
                 "its derivative with gradwrap.defvjp(f, ...), or take it by differences with "
                 "gradwrap.numerical(f)."
             )
+
+
+def refuse_bytes(read: Any, function: str) -> None:
+    """Refuse floats that a function has read from bytes which were made of a tracked array."""
+    made = texts.get()
+    if made is None or made.is_outdated() or not is_differentiating():
+        return
+    some = [one for one in read if isinstance(one, float)] if type_of(read) in SEQUENCE else read
+    numbers = np.asarray(some)
+    if numbers.dtype.kind in "fc" and made.has_in_bytes(numbers):
+        caller = current_caller()
+        place = "" if caller is None else f" {caller}"
+        raise TrackedValueError(
+            f"{function}{place} reads back the bytes of a tracked array: the numbers would have no "
+            "gradient. Fix: keep the array beside its bytes; or take the derivative of the "
+            "function by differences, with gradwrap.numerical(f)."
+        )
 
 
 def read(text: str, plainly: Callable[[str], Any]) -> Any:

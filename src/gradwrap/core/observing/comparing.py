@@ -11,5 +11,7 @@ if TYPE_CHECKING:
 looker: ContextVar[Callable[..., None] | None] = ContextVar("gradwrap_looker", default=None)
 """A function that gets what makes an operation jump, as its row tells, and its operands."""
 looks: Callable[[], Any] = looker.get
+asker: ContextVar[Callable[[], None] | None] = ContextVar("gradwrap_asker", default=None)
+"""A function that is called where code asks for the bytes of a tracked array."""
 solvers: list[str] = []
 """The packages whose own comparisons, in rules and solvers, are no search of the calling code."""
