@@ -556,3 +556,25 @@ def test_compiled_code_refuses_instances_that_hold_tracked_values(tmp_path: Path
     )
     with pytest.raises(TrackedValueError, match="gradient"):
         gw.grad(gw.adapting(package.f))(0.7)
+
+
+def test_a_function_returns_a_number_of_a_subclass(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        class Metres(float):
+            pass
+
+        def length(x):
+            return Metres(x**3)
+        """,
+    )
+    length = gw.adapting(package.length)
+
+    assert gw.grad(length)(2.0) == 12.0
+    assert gw.value_and_grad(length)(2.0) == (8.0, 12.0)
+    assert gw.jvp(length, (2.0,), (1.0,)) == (8.0, 12.0)
+    assert gw.jacobian(length)(2.0) == 12.0
+    assert gw.hessian(length)(2.0) == 12.0
+    assert gw.grad(lambda x: length(x) + 2.0 * length(x))(2.0) == 36.0
+    assert type(length(2.0)) is package.Metres

@@ -28,12 +28,11 @@ from gradwrap.adaptation.structured import Structured, making
 from gradwrap.adaptation.subclasses import again
 from gradwrap.backends.drop_in import HIDING, as_array
 from gradwrap.backends.numpy.functions import IMPLEMENTATIONS
-from gradwrap.core.calls.general import floats_in
 from gradwrap.backends.numpy.functions.polynomials import OF_OBJECTS
 from gradwrap.core.array.python_floats import array_of
 from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.array.variable import Variable
-from gradwrap.core.calls.general import converted
+from gradwrap.core.calls.general import converted, floats_in
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, data_of
 from gradwrap.core.observing.callers import noted

@@ -563,7 +563,7 @@ PLAIN_OPTIONS = {"buffer", "dtype"}
 
 def new_instance(make: Any, cls: Any, *args: Any, **options: Any) -> Any:
     """Call `make(cls, ...)`, where `make` is `ndarray.__new__`, `float.__new__` or another."""
-    value = unheld(args[0]) if make is float.__new__ and args else None
+    value: Any = unheld(args[0]) if make is float.__new__ and args else None
     if isinstance(value, AnyWrapper):  # those of a solver's function track nothing, but must stay
         is_float = isinstance(value, PythonFloat) or value.dtype.kind == "f"
         return held(value if is_float else value.astype(float), cls)

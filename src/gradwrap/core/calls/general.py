@@ -379,10 +379,10 @@ def as_data(bound: BoundOp, array: Any) -> Any:
         return array
     if find_backend(kind) is not None or bound.check:  # a user's function may take any object
         return array
-    for base in kind.__mro__:  # a subclass of Python's numbers
-        if base in PYTHON_SCALARS:
-            return base(array)
-    number = as_number(array)
+    # an instance of a subclass of Python's numbers, or of another class of numbers
+    number = next((base(array) for base in kind.__mro__ if base in PYTHON_SCALARS), None)
+    if number is None:
+        number = as_number(array)
     if number is not None:
         return number
     raise NotAnArrayError(
