@@ -149,9 +149,9 @@ def test_a_callback_that_counts_its_calls_runs_eagerly() -> None:
 
 
 def test_solvers_that_call_very_often_run_eagerly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gradwrap.compiler.tracing.callbacks.MOST_RUNS", 5)
+    monkeypatch.setattr("gradwrap.compiler.tracing.callbacks.MOST_RUNS", 3)
     gradient = gw.grad(gw.adapting(bracketed))
-    with pytest.warns(CompileWarning, match="solvers call functions more than 5 times"):
+    with pytest.warns(CompileWarning, match="solvers call functions more than 3 times"):
         found = gw.compile(gradient)(POINTS[0])
     np.testing.assert_allclose(found, gradient(POINTS[0]))
 

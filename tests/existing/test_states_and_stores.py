@@ -502,3 +502,23 @@ def test_a_new_global_name_does_not_slow_down_the_next_calls(tmp_path: Path) -> 
     finally:
         modules._hold = before
     assert not calls
+
+
+def test_stores_are_rewritten_where_each_run_makes_code_anew(tmp_path: Path) -> None:
+    source = """
+        class Matrix:
+            def __init__(self): self.sums = np.zeros(3)
+            def fill(self, x): np.add.at(self.sums, [0, 1, 1], x)
+        MATRIX = Matrix()
+        def run(x):
+            names = {}
+            exec("def doubled(v): return 2.0 * v", names)
+            MATRIX.sums = MATRIX.sums * 0.0
+            MATRIX.fill(names["doubled"](x))
+            return np.sum(MATRIX.sums**2)
+        """
+    run = written(tmp_path, source).run
+    x = np.array([1.5, 0.25, 2.0])
+    wanted = 8.0 * np.array([x[0], x[1] + x[2], x[1] + x[2]])
+    for _ in range(2):
+        np.testing.assert_allclose(gw.grad(gw.adapting(run))(x), wanted, rtol=1e-14)

@@ -458,3 +458,14 @@ def test_odeint_at_loose_tolerances() -> None:
 
     with pytest.raises(NoRuleError, match=r"odeint: the states are off by .*Fix: smaller rtol"):
         gw.grad(oscillation)(1.3)
+
+
+def test_quad_from_a_greater_finite_bound_has_the_sign_of_its_value() -> None:
+    def of(x: Any) -> Any:
+        return new.quad(lambda t: np.exp(-x[0] * t) * np.sqrt(np.abs(t)), x[1], x[2])[0]
+
+    def swapped(x: Any) -> Any:
+        return -new.quad(lambda t: np.exp(-x[0] * t) * np.sqrt(np.abs(t)), x[2], x[1])[0]
+
+    x = np.array([0.7, 2.0, -1.3])
+    np.testing.assert_allclose(gw.grad(of)(x), gw.grad(swapped)(x), rtol=1e-9)

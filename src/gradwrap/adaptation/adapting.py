@@ -91,6 +91,8 @@ R = TypeVar("R")
 
 ROUNDS = 60
 """So many times a function is run at most."""
+AGAIN = 2
+"""So many times it is run again for new code of no module, which it may make in each run."""
 
 
 @overload
@@ -365,6 +367,7 @@ class _Runs:
         """Run the function until it succeeds, or no new namespace is found."""
         first: Exception | None = None
         refusal: GradwrapError | None = None
+        again = 0
         given = [leaf for leaf in leaves if isinstance(leaf, AnyWrapper)]
         as_given = list(map(snapshot, given))
         if self.watch:
@@ -385,12 +388,14 @@ class _Runs:
                 _undo(given, as_given)
                 self._adapt(held, _namespaces_of(error))
                 is_known = len(held) == count and self.watch and number_made() == made
-                if is_known and not self._rewrites(error):
+                again = 0 if _are_modules(held[count:]) or number_made() != made else again + 1
+                if (is_known or again > AGAIN) and not self._rewrites(error):
                     break
                 forget(first)  # its frames refer to arrays, which a store is to exchange
                 self.watch = True
             else:
-                if noted.get() is not caught and len(held) > count:
+                again = 0 if _are_modules(held[count:]) else again + 1
+                if noted.get() is not caught and len(held) > count and again <= AGAIN:
                     # it has caught an error of code that was adapted meanwhile, which may not recur
                     noted.set(caught)
                     _undo(given, as_given)
@@ -555,6 +560,11 @@ def _of_tracked_values(error: Exception) -> AdaptationError:
         "the derivative by differences; or make the function that does it one operation with "
         "f = gradwrap.primitive(f), and give it its derivative with gradwrap.defvjp(f, ...)."
     )
+
+
+def _are_modules(namespaces: list[Namespace]) -> bool:
+    """Tell if a module owns one of some namespaces."""
+    return any(module_of(one) is not None for one in namespaces)
 
 
 def _generated(function: Any) -> list[Namespace]:

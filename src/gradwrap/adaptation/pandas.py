@@ -22,6 +22,7 @@ from gradwrap.core.array.attributes import remedies
 from gradwrap.core.array.variable import Variable
 from gradwrap.core.calls.table_labels import note_product
 from gradwrap.core.levels.levels import is_differentiating
+from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_index
 from gradwrap.core.library.labelled import (
     Labelled,
@@ -331,11 +332,20 @@ def _update(table: Any, made: Any) -> None:
 
 
 def _taken_by_plain_keys(take: Any) -> Any:
-    """Take elements by masks and places that code has computed, which are constants."""
+    """Take elements by masks and places that code has computed, which are constants.
+
+    In a trace, all of them are one branch of the program.
+    """
+
+    def in_trace(key: Any) -> Any:
+        if isinstance(key, TUPLE):
+            return tuple(map(in_trace, key))
+        return np.asarray(unwrapped_index(key))[()] if isinstance(key, AnyWrapper) else key
 
     def taken(self: Any, key: Any) -> Any:
-        is_plain = not isinstance(key, (AnyWrapper, TUPLE))
-        return take(self, key if is_plain else unwrapped_index(key))
+        if not isinstance(key, (AnyWrapper, TUPLE)):
+            return take(self, key)
+        return take(self, in_trace(key) if is_traced() else unwrapped_index(key))
 
     return taken
 

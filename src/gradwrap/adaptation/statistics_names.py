@@ -12,6 +12,7 @@ import numpy as np
 
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation.plain_values import are_plain, standing_in, unheld
+from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch, native
 from gradwrap.core.values.dynamic import SEQUENCE, TUPLE, type_of
 
@@ -168,6 +169,11 @@ def _stand_in(original: Any, formula: Callable[..., Any]) -> Callable[..., Any]:
         if are_plain(args, options):
             return original(*args, **options)
         given, named = unheld(args), unheld(options)
+        is_weighted = "weights" in named or (original.__name__ == "fmean" and len(given) > 1)
+        if is_traced() and original.__name__ in OF_LENGTHS and not is_weighted:
+            traced = _in_trace(original, formula, given, named)
+            if traced is not None:
+                return traced
         asked = original(*map(_plain, given), **{k: _plain(v) for k, v in named.items()})
         if named.pop("method", "linear") == "ranked":  # ranks have no derivative
             return asked
@@ -177,20 +183,41 @@ def _stand_in(original: Any, formula: Callable[..., Any]) -> Callable[..., Any]:
     return stand_in
 
 
+OF_LENGTHS = frozenset(
+    {
+        *("fmean", "mean", "median", "median_high", "median_low"),
+        *("pstdev", "pvariance", "stdev", "variance"),
+    }
+)
+"""The functions that refuse no finite values: they refuse lengths."""
+
+
+def _in_trace(original: Any, formula: Any, given: Any, named: dict[str, Any]) -> Any:
+    """Return what the formula gives, or None if it is not finite, which is a branch.
+
+    The original is asked about the lengths, with other numbers.
+    """
+    asked = (_plain(one, is_apart=True) for one in given)
+    original(*asked, **{key: _plain(one, is_apart=True) for key, one in named.items()})
+    found = formula(*given, **named)
+    return found if np.isfinite(native(found)) else None
+
+
 def _listed(values: Any) -> Any:
     made: Any = values
     return [*made] if isinstance(values, Iterator) else values
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, *, is_apart: bool = False) -> Any:
     """Return plain numbers, from which the original raises the errors for its arguments.
 
-    They are the values, or numbers in their place where each example of a batch has its own.
+    They are the values, or numbers in their place where each example of a batch has its own, and
+    for all variables if `is_apart`.
     """
     if isinstance(value, SEQUENCE):
-        numbers = [_plain(part) for part in value]
+        numbers = [_plain(part, is_apart=is_apart) for part in value]
         return [i if one is None else one for i, one in enumerate(numbers, 1)]
-    if holds_batch(value):
-        return _plain([value[i] for i in range(len(value))]) if value.ndim else None
+    if holds_batch(value) or (is_apart and isinstance(value, AnyWrapper)):
+        return [*range(1, len(value) + 1)] if value.ndim else None
     found: Any = native(value) if isinstance(value, AnyWrapper) else value
     return found.tolist() if hasattr(found, "tolist") else found

@@ -25,7 +25,7 @@ from gradwrap.core.array.adapted import adapted_caller
 from gradwrap.core.calls.general import taking_arrays
 from gradwrap.core.calls.loop import looped
 from gradwrap.core.levels.levels import is_differentiating
-from gradwrap.core.levels.modes import called
+from gradwrap.core.levels.modes import called, is_traced
 from gradwrap.core.levels.wrapper import is_recorded, unwrapped_key
 from gradwrap.core.library.labelled import array_held
 from gradwrap.core.observing.callers import MARK
@@ -125,7 +125,7 @@ def _natively_or_watched(original: Any, args: tuple[Any, ...], kwargs: dict[str,
     if natively.get():
         return original(*args, **kwargs)
     is_simple = all(map(_is_simple, (*args, *kwargs.values())))
-    if not is_differentiating():
+    if not is_differentiating() and not is_traced():
         if any(map(_has_recorded, (*args, *kwargs.values()))):
             raise _RecordedError
         try:
@@ -148,11 +148,11 @@ def _has_recorded(value: Any) -> bool:
 
 
 class _RecordedError(Exception):
-    """A callback has returned a tracked value."""
+    """A callback has returned a tracked value, or one of a trace."""
 
 
 def _stop_at_recorded(made: Any) -> None:
-    if is_recorded(made):
+    if is_recorded(made) or (is_traced() and not are_plain((made,), {})):
         raise _RecordedError
 
 

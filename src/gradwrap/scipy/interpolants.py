@@ -251,6 +251,7 @@ def interpolant_class(  # noqa: C901, PLR0913  the parts of one class
                 if not is_traced():
                     return made(*plain(args), **plain(kwargs))
                 leaves, tree = flatten((self._arguments, (args, kwargs)))
+                leaves = [as_array(x) if hasattr(x, "__array__") else x for x in leaves]
                 return foreign(evaluation(native, tree), "opaque.interpolant", *map(plain, leaves))
 
             def _prepared(self, given: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.core.levels.levels import newest_level, silent_up_to
 from gradwrap.core.levels.modes import is_traced, no_grad
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, native
 from gradwrap.core.library.labelled import array_held
@@ -23,7 +24,7 @@ from gradwrap.core.values.tree import flatten, map_leaves
 from gradwrap.errors import GradwrapError, NoRuleError, RuleResultError, TrackedCodeError
 from gradwrap.scipy.agreeing import check_value
 from gradwrap.scipy.array_api import array_api_paths
-from gradwrap.scipy.calls import Holder, SciPyCall, chosen, form_of, wrappers_in
+from gradwrap.scipy.calls import Holder, SciPyCall, chosen, form_of, natively, wrappers_in
 from gradwrap.scipy.dispatching import LOW_LEVEL, Composed, parameters_of, scipys
 from gradwrap.scipy.kinds import Derived
 from gradwrap.scipy.results import with_parts
@@ -83,6 +84,8 @@ class Solved(Composed):
         words = form.defaults | given
         if row.path.startswith("optimize."):
             words = {key: _recomputing(value, key) for key, value in words.items()}
+        elif is_traced():
+            words = {key: _given_variables(value, key) for key, value in words.items()}
         options = words.pop(form.options, {}) if form.options else {}
         words |= options | {"fun": words[next(iter(given))], "name": row.name}
         refuse(row.name, **{name: words.get(name) for name in self.refused})
@@ -93,6 +96,8 @@ class Solved(Composed):
         places, named = form.placed(native)
         named |= {name: native[name] for name in native if name not in given}
         words["result"] = result = scipys(row.path)(*places, **named)
+        if is_traced() and silent_up_to() >= newest_level():
+            return _shown(more.get("shown", lambda made: made)(result))
         words["again"] = lambda: _by_array_api(row, form, given | {"args": words["args"]})
         try:
             parts = self._parts(words | more, args, kwargs)
@@ -161,7 +166,32 @@ def silenced(value: Any, name: str = "") -> Any:
 
 def _recomputing(value: Any, name: str) -> Any:
     """Return an argument with callbacks that do not return what they have kept."""
+    value = _given_variables(value, name) if is_traced() else value
     return _converted(value, name, recomputing, lambda data: data)
+
+
+def _given_variables(value: Any, name: str) -> Any:
+    """Return an argument with callbacks that get variables for the stand-ins of a trace."""
+    return _converted(value, name, _given_variable, lambda data: data)
+
+
+def _given_variable(function: Any) -> Any:
+    """Return a callback that is called in a trace as user code is: with variables."""
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        token = natively.set(False)  # what it calls of SciPy may get such values
+        try:
+            return function(*_as_variables(args), **_as_variables(kwargs))
+        finally:
+            natively.reset(token)
+
+    return called
+
+
+def _as_variables(value: Any) -> Any:
+    """Wrap the stand-ins of a trace, as user code is to see them."""
+    return map_leaves(lambda leaf: wrapped_untracked(leaf) if is_tracer(leaf) else leaf, value)
 
 
 def _converted(
@@ -233,6 +263,7 @@ def quiet(function: Any) -> Any:
         return function
 
     is_first = may_keep(function)
+    function = _given_variable(function) if is_traced() else function
 
     def called(*args: Any, **kwargs: Any) -> Any:
         nonlocal is_first
@@ -388,7 +419,7 @@ def attached(
     a path raises an error. `beside` returns other results, beside which one at a root is small.
     """
     if not is_recorded(list(parts.values())):
-        return result
+        return _shown(result) if is_traced() else result
     later = {path[0]: part for path, part in parts.items() if isinstance(part, Later)}
     parts = {path: part for path, part in parts.items() if not isinstance(part, Later)}
     shaped = {}
@@ -412,6 +443,14 @@ def attached(
         elif isinstance(parts.get((key,)), np.ndarray):
             made[key] = values[key,]
     return _reading(name, made, later) if later else made
+
+
+def _shown(result: Any) -> Any:
+    """Return a result with variables for the stand-ins of a trace."""
+    from gradwrap.scipy.results import float_parts, with_parts
+
+    found = float_parts(result, wanted=is_tracer)
+    return with_parts(result, {path: wrapped_untracked(part) for path, part in found})
 
 
 class Later:

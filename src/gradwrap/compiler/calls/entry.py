@@ -9,6 +9,7 @@ import threading
 import time
 import warnings
 from contextlib import contextmanager
+from copy import copy
 from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,15 @@ from gradwrap.compiler.passes.from_traces import constants_of, difference, preci
 from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.rolling.checkpoints import bytes_of, with_checkpoints
 from gradwrap.compiler.tracing.run import Traced, trace
-from gradwrap.compiler.tracing.tape import MOST, Tape, Tied, TooLong, Unhandled, shares
+from gradwrap.compiler.tracing.tape import (
+    MOST,
+    Contradiction,
+    Tape,
+    Tied,
+    TooLong,
+    Unhandled,
+    shares,
+)
 from gradwrap.core.levels.modes import Ran, noting_code
 from gradwrap.core.values.tree import TreeDef, flatten, unflatten
 from gradwrap.errors import CompileWarning
@@ -102,6 +111,15 @@ class Target:
         return getattr(self.current, "is_traced", False)
 
 
+OF_PROGRAM = (
+    *("program", "executable", "tree", "traces", "constants", "precisions", "notes", "engine"),
+    *("_orders", "_other_orders", "_extrapolated", "_is_large", "_are_alike"),
+)
+"""The attributes of an entry that describe its program."""
+MOST_UNTRACED = 3
+"""The most branches of a program that are tried in vain; then calls that miss run eagerly."""
+
+
 class Entry:
     """The state of one signature of a function."""
 
@@ -159,6 +177,10 @@ class Entry:
         """Whether results move far where the arguments change in their last places."""
         self._ties: int = 0
         """The calls that could not be traced since values are equal that it compares."""
+        self.untraced: list[str] = []
+        """Why branches could not be traced: calls that take them run eagerly."""
+        self._is_of_branch: bool = False
+        """Whether the last trace was refused for what the function does there alone."""
         self._waiting: list[str] = []
         """The warnings of this call, which are issued when the entry is complete."""
 
@@ -254,6 +276,7 @@ class Entry:
         """Trace another path through the function and compile it; return the function's result."""
         surroundings, known = self.surroundings, len(self.traces)
         assert surroundings is not None
+        before = {name: copy(value) for name, value in vars(self).items() if name in OF_PROGRAM}
         found, problem = self._attempted(call)
         extrapolation = None if problem else self._extrapolated
         if extrapolation is not None:
@@ -301,9 +324,19 @@ class Entry:
         if self.own_changes > 1:
             problem = f"it changes variables that it reads: {changed}. Fix: return the new values"
         self.is_new = False
-        if problem:
+        if problem and self._is_of_branch and known and before["_extrapolated"] is None:
+            self._leave_out(problem, before)
+        elif problem:
             self.give_up(problem)
         return wanted
+
+    def _leave_out(self, problem: str, before: dict[str, Any]) -> None:
+        """Keep the program of the branches that were traced before."""
+        for name, value in before.items():
+            setattr(self, name, value)
+        self.untraced.append(problem)
+        name = getattr(self.target.function, "__name__", "the function")
+        self._waiting.append(f"{name} runs eagerly where it takes a branch: {problem}.")
 
     def _fits(self, call: Call, found: Sequence[Any]) -> bool | None:
         """Tell if an extrapolated program is right, without a run of the function for this call.
@@ -484,6 +517,7 @@ class Entry:
         """Trace and run the program. Return its results, or () and the reason."""
         assert self.surroundings is not None
         restore = self.surroundings.keep_random()
+        self._is_of_branch = False
         try:
             self.target.current.is_traced = True
             with call.library.current(), noting_code(self._ran), _collecting_rarely():
@@ -496,6 +530,7 @@ class Entry:
         except Tied:
             return (), TIED
         except (Unhandled, Unsupported) as error:
+            self._is_of_branch = type(error) is Unhandled
             return (), str(error)
         except ProgramError:
             raise
@@ -528,9 +563,11 @@ class Entry:
         other, differing = self._again(call, one)
         one = one._replace(tape=None)
         if differing and other.tape is not None and other.tape.makes_text:
-            raise Unhandled("it makes text of a value, and reads the text. Fix: pass the value on")
+            raise Contradiction(
+                "it makes text of a value, and reads the text. Fix: pass the value on"
+            )
         if differing:
-            raise Unhandled(
+            raise Contradiction(
                 f"two runs on the same arguments differ in {differing}: it depends on random "
                 "numbers, on the time, or on what it changes itself. Fix: pass what changes as an "
                 "argument"

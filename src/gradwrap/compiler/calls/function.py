@@ -18,7 +18,7 @@ import numpy as np
 
 from gradwrap.backends.numpy.arithmetic import is_strict
 from gradwrap.compiler.calls.compare import ulps
-from gradwrap.compiler.calls.entry import MOST_BRANCHES, NUMEROUS, Entry, Target
+from gradwrap.compiler.calls.entry import MOST_BRANCHES, MOST_UNTRACED, NUMEROUS, Entry, Target
 from gradwrap.compiler.calls.quick import ELSEWHERE, Quick, by_shape
 from gradwrap.compiler.calls.signatures import Call, Signature, orders
 from gradwrap.compiler.engines.libraries import is_array, on_host
@@ -218,7 +218,8 @@ class Compiled(Generic[P, R]):
             for name, value in entry.numbers
         ]
         if entry.program is None or entry.executable is None:
-            return "\n".join([*lines, f"runs eagerly: {entry.reason}"])
+            reason = entry.reason or "all calls so far raised errors"
+            return "\n".join([*lines, f"runs eagerly: {reason}"])
         lines.append(f"engine: {entry.engine}")
         blocks = list(entry.program.blocks())
         lines.append(f"instructions: {sum(len(block.body) for block in blocks)}")
@@ -227,6 +228,7 @@ class Compiled(Generic[P, R]):
             assert block.guard is not None
             outcomes = ", ".join(map(repr, block.branches))
             lines.append(f"guard: {block.guard.kind} of {block.guard.value!r}, seen: {outcomes}")
+        lines += [f"a branch runs eagerly: {reason}" for reason in entry.untraced]
         for constant in entry.program.constants.values():
             how = "read at each call" if constant.by_reference else "frozen"
             name = constant.name or "made in the run"
@@ -370,6 +372,8 @@ class Compiled(Generic[P, R]):
 
     def _missed(self, entry: Entry, call: Call) -> Any:
         """Trace a new branch, and add it to the program."""
+        if len(entry.untraced) >= MOST_UNTRACED:
+            return call.run(self._function)
         self._forget(entry)
         if len(entry.traces) >= MOST_BRANCHES:
             entry.give_up(

@@ -9,6 +9,7 @@ or gives a result of another layout, the compiled function runs eagerly.
 from __future__ import annotations
 
 import copy
+from copy import deepcopy
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,8 +33,10 @@ if TYPE_CHECKING:
 
 ROOM = 1 << 12
 """The least number of values that a trace leaves to the functions that a solver calls."""
-MOST_RUNS = 1_000
-"""So many runs of callbacks are recorded in a trace, some 1 s; with more, code runs eagerly."""
+MOST_RUNS = 2_000
+"""So many runs of callbacks are recorded in a trace, some 2 s; with more, code runs eagerly."""
+RECORDED = 4
+"""So many runs of a callback are recorded; then its paths run as programs where they are known."""
 FUNCTIONS = (FunctionType, MethodType)
 NUMERIC = (int, float, complex, bool, NUMBER)
 
@@ -47,8 +50,9 @@ class Path(NamedTuple):
 
     arguments: Any
     """The layouts of the arguments."""
-    around: tuple[Ref, ...]
-    """The values around the callback that it reads, as the outer program names them."""
+    around: tuple[Any, ...]
+    """The values around the callback that it reads, as the outer program names them; in a `Solver`
+    their places among its operands."""
     values: list[Value]
     instrs: list[Instr]
     guards: list[tuple[int, Guard, Any]]
@@ -73,9 +77,15 @@ class Path(NamedTuple):
         )
 
     def contradicts(self, other: Path) -> bool:
-        """Tell if two runs with the same arguments and outcomes of tests did not do the same."""
+        """Tell if two runs with the same arguments and outcomes of tests did not do the same.
+
+        Results of solvers may differ in their layouts.
+        """
         alike = (self.arguments, self.guards) == (other.arguments, other.guards)
-        return alike and not self.is_like(other)
+        return alike and not self.is_like(other) and self._layouts() == other._layouts()
+
+    def _layouts(self) -> list[Any]:
+        return [step.fn.layout for step in self.instrs if isinstance(step.fn, Solver)]
 
 
 class Callback:
@@ -87,15 +97,51 @@ class Callback:
         self.paths: list[Path] = []
         self._constants: dict[int, Any] = {}
         """The arrays that the function makes or reads, each content once."""
+        self._runs = self._compiled = 0
+        self._known: list[tuple[Path, Callable[..., Any], list[Any]]] = []
+        """The paths whose values around are known, as functions, with these values."""
+        self._last: Any = None
+        """The arguments of the last run, if that was not recorded."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the function on new values, and take what it recorded out of the tape."""
+        """Return what the function returns; its first runs are recorded, and those on new paths."""
+        if self._runs >= RECORDED:
+            self._compile()
+            try:
+                found = running(self._known)(*args, **kwargs)
+            except Otherwise:
+                pass
+            else:
+                self._last = deepcopy((args, kwargs))  # SciPy may write to its array again
+                return found
+        return self._recorded(args, kwargs)
+
+    def _compile(self) -> None:
+        """Compile the paths that are new, if what is around them is known."""
         tape = self._tape
+        while self._compiled < len(self.paths) and tape.make_function is not None:
+            path = self.paths[self._compiled]
+            around = [tape.value_of(ref.index) for ref in path.around]
+            if all(value is not None for value in around):
+                self._known.append((path, tape.make_function(path), around))
+            self._compiled += 1
+
+    def settle(self) -> None:
+        """Record the last run, as code outside may read what the function kept of it."""
+        if self._last is not None:
+            self._recorded(*self._last)
+
+    def _recorded(self, args: Any, kwargs: Any) -> Any:
+        """Run the function on new values, and take what it recorded out of the tape."""
+        tape, self._last = self._tape, None
+        self._runs += 1
         tape.callback_runs += 1
         if tape.callback_runs > MOST_RUNS:
             raise tape.refuse(f"solvers call functions more than {MOST_RUNS:,} times")
         given, treedef = flatten((args, kwargs))
         start, begin, guards = len(tape.instrs), len(tape.values), len(tape.guards)
+        keeps, tape.keeps = tape.keeps, True
+        tape.depth += 1
         inputs: list[int] = []
         entered = [self._entered(leaf, inputs) for leaf in given]
         arguments, named = unflatten(treedef, entered)
@@ -105,6 +151,8 @@ class Callback:
             leaves = tuple(map(tape.recorded, found))
             steps, tests = tape.instrs[start:], tape.guards[guards:]
         finally:
+            tape.keeps = keeps
+            tape.depth -= 1
             tape.cut(start, begin, guards)
         tests = [(at - start, guard, outcome) for at, guard, outcome in tests]
         key = treedef, *map(layout, given)
@@ -123,7 +171,7 @@ class Callback:
         if layout(leaf) == type_of(leaf):
             return leaf
         # SciPy may write to its array again
-        tracer = self._tape.new(np.array(leaf)[()] if np.ndim(leaf) == 0 else np.array(leaf))
+        tracer = self._tape.given(np.array(leaf)[()] if np.ndim(leaf) == 0 else np.array(leaf))
         inputs.append(tracer.index)
         return make_wrapper(variable_class(self._tape.library.backend), tracer)
 
@@ -189,7 +237,7 @@ class Solver:
         treedef: TreeDef,
         leaves: Sequence[Any],
         callbacks: dict[int, Callback],
-        around: Sequence[Ref],
+        around: dict[Ref, int],
         result: Any,
         make: Callable[[Path], Callable[..., Any]],
     ) -> None:
@@ -199,8 +247,14 @@ class Solver:
         self.treedef = treedef
         self.leaves: list[Any] = [None if n in callbacks else leaf for n, leaf in enumerate(leaves)]
         """The arguments that are no operands."""
-        self.paths: dict[int, list[Path]] = {n: one.paths for n, one in callbacks.items()}
-        self.around: tuple[Ref, ...] = tuple(around)
+        self.paths: dict[int, list[Path]] = {
+            n: [
+                path._replace(around=tuple(around[ref] for ref in path.around))
+                for path in one.paths
+            ]
+            for n, one in callbacks.items()
+        }
+        self.count: int = len(around)
         self.layout: list[Any] = [layout(leaf) for leaf in parts_of(result)]
         self._calls: dict[int, list[Callable[..., Any]]] = {}
 
@@ -212,7 +266,7 @@ class Solver:
             (self.function, self.treedef) == (other.function, other.treedef)
             and same_nest(self.leaves, other.leaves)
             and self.paths.keys() == other.paths.keys()
-            and (self.layout, self.around) == (other.layout, other.around)
+            and (self.layout, self.count) == (other.layout, other.count)
         ):
             return False
         both = [(mine, other.paths[n]) for n, mine in self.paths.items()]
@@ -233,41 +287,47 @@ class Solver:
     def __call__(self, *operands: Any) -> Any:
         rest = iter(operands)
         given = [next(rest) if leaf is OPERAND else leaf for leaf in self.leaves]
-        values = dict(zip(self.around, rest, strict=True))
+        around = [*rest]
         for n in self.paths:
-            given[n] = self._running(n, values)
+            given[n] = self._running(n, around)
         args, kwargs = unflatten(self.treedef, given)
         found = [*parts_of(self.function(*args, **kwargs))]
         if [*map(layout, found)] != self.layout:
             raise Otherwise
         return numbers_of(found)
 
-    def _running(self, n: int, values: dict[Ref, Any]) -> Callable[..., Any]:
+    def _running(self, n: int, around: list[Any]) -> Callable[..., Any]:
         """Return a callback as a function of what the solver gives."""
         paths = self.paths[n]
         if n not in self._calls:
             self._calls[n] = [*map(self._make, paths)]
-        known = [
-            (path, call, [values[ref] for ref in path.around])
-            for path, call in zip(paths, self._calls[n], strict=True)
-        ]
+        return running(
+            [
+                (path, call, [around[place] for place in path.around])
+                for path, call in zip(paths, self._calls[n], strict=True)
+            ]
+        )
 
-        def run(*args: Any, **kwargs: Any) -> Any:
-            given, treedef = flatten((args, kwargs))
-            key = treedef, *map(layout, given)
-            inputs = [_taken(leaf) for leaf in given if layout(leaf) != type_of(leaf)]
-            for place, (path, call, around) in enumerate(known):
-                if path.arguments == key:
-                    try:
-                        found = call(*inputs, *around)
-                    except Missed:
-                        continue
-                    if place:  # the next call may take the same path
-                        known.insert(0, known.pop(place))
-                    return unflatten(path.tree, found)
-            raise Otherwise
 
-        return run
+def running(known: list[tuple[Path, Callable[..., Any], list[Any]]]) -> Callable[..., Any]:
+    """Return a callback that runs the programs of its paths, each with the values around it."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        given, treedef = flatten((args, kwargs))
+        key = treedef, *map(layout, given)
+        inputs = [_taken(leaf) for leaf in given if layout(leaf) != type_of(leaf)]
+        for place, (path, call, around) in enumerate(known):
+            if path.arguments == key:
+                try:
+                    found = call(*inputs, *around)
+                except (Missed, Otherwise):
+                    continue
+                if place:  # the next call may take the same path
+                    known.insert(0, known.pop(place))
+                return unflatten(path.tree, found)
+        raise Otherwise
+
+    return run
 
 
 OPERAND: Any = object()
@@ -293,8 +353,12 @@ def call_with_callbacks(
     real_args, real_kwargs = unflatten(treedef, given)
     begin = len(tape.values)
     result = function(*real_args, **real_kwargs)
-    tape.skip_to(begin + _rounded(len(tape.values) - begin))
-    around = [*dict.fromkeys(r for one in callbacks.values() for p in one.paths for r in p.around)]
+    for callback in callbacks.values():
+        callback.settle()
+    if not tape.depth:  # within a callback, values are numbered anew
+        tape.skip_to(begin + _rounded(len(tape.values) - begin))
+    read = dict.fromkeys(r for one in callbacks.values() for p in one.paths for r in p.around)
+    around = {ref: place for place, ref in enumerate(read)}
     fixed = [OPERAND if type(leaf) is Ref else leaf for leaf in recorded]
     solver = Solver(function, treedef, fixed, callbacks, around, result, make)
     operands = (*(leaf for leaf in recorded if type(leaf) is Ref), *around)

@@ -122,7 +122,7 @@ def _arrays(values: Any) -> list[Any]:
 
 def entered(value: float, tape: Tape) -> FloatTracer:
     """Return the tracer of a float among the arguments, as an input of the program."""
-    made = tape.new(np.float64(value))
+    made = tape.given(np.float64(value))
     return FloatTracer(made.value, made.index, tape)
 
 

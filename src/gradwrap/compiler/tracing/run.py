@@ -261,7 +261,7 @@ def trace(
             entered.append(float_input(leaf, tape))
             inputs.append(entered[-1].index)
             continue
-        tracer = tape.new(leaf)
+        tracer = tape.given(leaf)
         inputs.append(tracer.index)
         tracers.append((tracer, tracer.index, leaf))
         made = make_wrapper(variable_class(backend), tracer) if wraps else tracer

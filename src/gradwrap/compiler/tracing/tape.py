@@ -71,6 +71,10 @@ class Unhandled(Exception):  # noqa: N818  it is caught, and becomes a warning
     """The function does something that cannot be compiled. The message names it and a remedy."""
 
 
+class Contradiction(Unhandled):
+    """What the function does depends on something that a program does not see."""
+
+
 class TooLong(Unhandled):
     """The trace is longer than it may be."""
 
@@ -264,7 +268,9 @@ class Tape:
         self._known: dict[Any, Value] = {}
         """The descriptions of arrays; those of numbers by their type."""
         self.callback_runs = 0
-        """How often solvers have called functions."""
+        """How often the functions that solvers call were recorded."""
+        self.depth = 0
+        """How many such functions are being recorded, one in another."""
         self.make_function: Callable[[Any], Callable[..., Any]] | None = None
         """Returns a way through a function that a solver calls as a function of its own."""
         self._cut: list[tuple[int, int]] = []
@@ -312,6 +318,20 @@ class Tape:
         self.refs.append(Ref(index))
         return self.library.tracer(value, index, self)
 
+    def given(self, value: Any) -> Any:
+        """Add an input to the program; return its tracer."""
+        made = self.new(value)
+        self._results[made.index] = value
+        return made
+
+    def value_of(self, index: int) -> Any:
+        """Return the real value of a number of the program, or None if it was not kept."""
+        if index in self.constants:
+            return self.constants[index]
+        first = None if self._first is None else self._first._results.get(index)
+        found = self._results.get(index, first)
+        return None if isinstance(found, Layout) else found
+
     def constant(self, found: Any) -> Ref:
         """Add an array of the surroundings with its current content, as a constant."""
         uses = self._uses.setdefault(id(found), [])
@@ -338,6 +358,8 @@ class Tape:
         for pair in [pair for pair in self._compared if any(i >= begin for i in refs(pair))]:
             del self._compared[pair]
         self._asked = min(self._asked, start)
+        for index in range(begin, len(self.values)):
+            self._results.pop(index, None)
         self._take_out(begin, len(self.values))
 
     def _take_out(self, begin: int, end: int) -> None:
@@ -536,6 +558,8 @@ class Tape:
             return self._several(fn, name, recorded, keywords, result, args)
         elif type_of(result) is bool and any(part is None for part in recorded):
             return result  # no number is equal to None
+        elif type_of(result) is complex:  # of a complex number of Python and an np.float64
+            result = np.complex128(result)
         elif not isinstance(result, NUMBER):
             raise self.refuse(f"{name} gives a {type(result).__name__}")
         made = self.new(result)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.compiler.ir.operations import ADD_REDUCE, METHODS, OPERATIONS, POW
+from gradwrap.compiler.ir.operations import ADD_REDUCE, METHODS, OPAQUE, OPERATIONS, POW
 from gradwrap.compiler.ir.program import (
     NDARRAY,
     Attribute,
@@ -211,10 +211,10 @@ class Tracer(Recorded):
         name = _name_of(ufunc)
         if "where" in kw:
             raise tape.refuse(f"np.{ufunc.__name__} is called with where=. Fix: use np.where")
-        if not name:
+        if not name and method != "__call__":
             raise tape.refuse(f"it calls {ufunc.__name__}, a ufunc that source cannot name")
         if method == "__call__":
-            made = tape.record(ufunc, name, inputs, kw)
+            made = tape.record(ufunc, name or f"{OPAQUE}{ufunc.__name__}", inputs, kw)
             if not out:
                 return made
             if made.dtype.kind not in "biu":

@@ -14,7 +14,9 @@ The values are SciPy's.
 
 from __future__ import annotations
 
+import copy
 import functools
+import itertools
 import math
 from contextlib import nullcontext
 from importlib import import_module
@@ -24,8 +26,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.core.levels.modes import called
-from gradwrap.core.levels.wrapper import is_derived, is_recorded, native
+from gradwrap.core.levels.wrapper import AnyWrapper, is_derived, is_recorded, native
 from gradwrap.core.library.labelled import opening
+from gradwrap.core.values.dynamic import attributes_of, type_of
+from gradwrap.core.values.tree import flatten, is_lone, map_leaves
 from gradwrap.errors import BatchedValueError, GradwrapError, NoRuleError
 from gradwrap.random.sampling import per_example
 from gradwrap.rules.special.incomplete import half_line
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
 stats: Any = import_module("scipy.stats")
 CONTINUOUS: Any = stats.rv_continuous
 DISCRETE: Any = stats.rv_discrete
+GENERIC: Any = (CONTINUOUS, DISCRETE)
 FUNCTIONS = ("logcdf", "cdf", "logsf", "sf", "ppf", "isf")
 DENSITIES = {"pdf", "logpdf", "pmf", "logpmf"}
 SIDES: dict[str, tuple[str, ...]] = {
@@ -53,8 +58,11 @@ SIDES: dict[str, tuple[str, ...]] = {
 }
 MOMENTS = ("mean", "var", "std", "entropy", "median", "stats", "moment", "interval", "support")
 FIT = "fit"
-WITHOUT = ("expect", "fit_loc_scale", "nnlf")
+EXPECT = "expect"
+WITHOUT = (EXPECT, "fit_loc_scale", "nnlf")
 DRAWING = "rvs"
+UNHELD = (*WITHOUT[1:], FIT, DRAWING)
+"""Methods that take no distribution which holds tracked values."""
 CAUSES = (GradwrapError, TypeError, ValueError, AttributeError, NotImplementedError)
 """The errors of a method's body that does not take variables."""
 
@@ -124,14 +132,26 @@ def differentiable(kind: Hashable) -> Any:
     return type(base.__name__, (base,), {**methods, **more, "__doc__": base.__doc__})
 
 
+_derived: Callable[[Any], Any] = differentiable
+
+
 def _method(base: Any, name: str) -> Callable[..., Any]:
     original = getattr(base, name)
 
     @opening
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if are_plain(args, kwargs):
+        held = held_in(self)
+        if not held and are_plain(args, kwargs):
             return original(self, *args, **kwargs)
+        if held and name in UNHELD:
+            raise NoRuleError(
+                f"{_named(self, name)} of a distribution that holds tracked values has no "
+                "derivative. Fix: make the distribution of .detach() of them, if the result is to "
+                "be a constant."
+            )
+        if name == EXPECT and isinstance(self, CONTINUOUS):
+            return _expected(self, *args, **kwargs)
         if name == DRAWING:
             return _samples(self, args, kwargs)
         if name == FIT:
@@ -187,7 +207,7 @@ def _answered(dist: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any
             "which is tracked: it is positive at integers only. Fix: .detach() it."
         )
     row = _row(dist, name, "x shapes loc scale", _discrete if is_discrete else _continuous)
-    return row.kind.answer(row, (x, tuple(shapes), loc, scale), {})
+    return row.kind.answer(row, (x, tuple(shapes), loc, scale, *_parts_of(dist)), {})
 
 
 def _refuse_integers(dist: Any, name: str, shapes: Sequence[Any]) -> None:
@@ -207,33 +227,39 @@ def _refuse_integers(dist: Any, name: str, shapes: Sequence[Any]) -> None:
 
 def _row(dist: Any, name: str, arrays: str, function: Any, *first: Any) -> Row:
     """Return the row of a method of one distribution, whose first arguments may be fixed."""
-    rows: dict[Any, Row] = dist.__dict__.setdefault("_rows", {})
+    held = held_in(dist)
+    rows: dict[Any, Row] = {} if held else dist.__dict__.setdefault("_rows", {})
     if (name, *first) not in rows:
         one = dist if name == DRAWING else _one_of(dist)
         if one is not dist:
             rows[name, *first] = _row(one, name, arrays, function, *first)
             return rows[name, *first]
         method: Any = _sample if name == DRAWING else getattr(dist._native, FULL.get(name, name))
-        native = method if name == DRAWING else MethodType(method, dist)
         is_discrete = isinstance(dist, DISCRETE)
         more = {"moments": name[0]} if name in FULL else {}
 
-        def point(x: Any, shapes: Any = (), loc: Any = 0, scale: Any = 1) -> Any:
-            return call((x, *shapes), loc, scale)
+        def point(x: Any, shapes: Any = (), loc: Any = 0, scale: Any = 1, parts: Any = ()) -> Any:
+            return call((x, *shapes), loc, scale, parts)
 
-        def moment(shapes: Any = (), loc: Any = 0, scale: Any = 1) -> Any:
-            return call((*first, *shapes), loc, scale)
+        def moment(shapes: Any = (), loc: Any = 0, scale: Any = 1, parts: Any = ()) -> Any:
+            return call((*first, *shapes), loc, scale, parts)
 
-        def call(args: Any, loc: Any, scale: Any) -> Any:
+        def call(args: Any, loc: Any, scale: Any, parts: Any) -> Any:
+            one = _holding(dist, held, parts) if held else dist
+            native = method if name == DRAWING else MethodType(method, one)
             options = {"loc": loc} if is_discrete else {"loc": loc, "scale": scale}
             return called(native, _named(dist, FULL.get(name, name)), *args, **options, **more)
 
         original = point if arrays.startswith("x") else moment
-        kind = (_Method if arrays.startswith("x") else _Moment)(
-            functools.partial(function, dist, name, *first)
-        )
+
+        def formula(*given: Any, parts: Any = (), **named: Any) -> Any:
+            one = _holding(dist, held, parts) if held else dist
+            return function(one, name, *first, *given, **named)
+
+        kind = (_Method if arrays.startswith("x") else _Moment)(formula, has_parts=bool(held))
         path = _named(dist, name).removeprefix("scipy.")
-        rows[name, *first] = Row(path, kind, arrays=arrays, groups="shapes", original=original)
+        arrays, groups = (f"{arrays} parts", "shapes parts") if held else (arrays, "shapes")
+        rows[name, *first] = Row(path, kind, arrays=arrays, groups=groups, original=original)
     return rows[name, *first]
 
 
@@ -260,9 +286,10 @@ class _Method(Formula):
 
     rtol = 1e-6
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], *, has_parts: bool = False) -> None:
         self.function = function
-        self.wanted = frozenset(("x", "shapes", "loc", "scale", "out"))
+        more = ("parts",) if has_parts else ()
+        self.wanted = frozenset(("x", "shapes", "loc", "scale", "out", *more))
 
     def evaluate(self, call: SciPyCall, leaves: Sequence[Any], outs: Sequence[Any]) -> Any:
         """Call the formula, and compare its value with SciPy's."""
@@ -279,6 +306,123 @@ class _Method(Formula):
                 "gradwrap.primitive and gradwrap.defvjp."
             )
         return made
+
+
+# What a distribution of a package holds -----------------------------------------------------------
+
+OURS = ("_rows", "_plain")
+"""Attributes that distributions get here."""
+DEPTH = 3
+"""So deep are objects in its attributes searched for tracked values."""
+
+
+def held_in(value: Any, depth: int = DEPTH) -> list[Any]:
+    """Return the tracked values in the attributes of an object, and of the objects in these."""
+    found: dict[int, Any] = {}
+    attributes = attributes_of(value)
+    if isinstance(value, GENERIC):
+        if type_of(value).__module__.startswith("scipy."):
+            return []
+        attributes = {name: one for name, one in attributes.items() if name not in OURS}
+    for one in attributes.values():
+        for leaf in [one] if is_lone(one) else flatten(one)[0]:
+            if isinstance(leaf, AnyWrapper):
+                found |= {id(leaf): leaf} if is_recorded(leaf) else {}
+            elif depth and _may_hold(leaf, value):
+                found |= {id(inner): inner for inner in held_in(leaf, depth - 1)}
+    return list(found.values())
+
+
+def _may_hold(leaf: Any, holder: Any) -> bool:
+    """Tell if an attribute is an object with attributes, but no module, class or function."""
+    kind = type_of(leaf)
+    return (
+        leaf is not holder
+        and kind.__module__ not in ("builtins", "numpy", "numpy.random.mtrand", "functools")
+        and bool(attributes_of(leaf))
+    )
+
+
+def _parts_of(dist: Any) -> tuple[Any, ...]:
+    """Return the last argument of the row for a distribution that holds tracked values."""
+    held = held_in(dist)
+    return (tuple(held),) if held else ()
+
+
+def _holding(dist: Any, held: Sequence[Any], parts: Sequence[Any]) -> Any:
+    """Return a copy of a distribution that holds other values, and knows one of plain values."""
+    made = _exchanged(dist, {id(a): b for a, b in zip(held, parts, strict=True)})
+    if is_derived(parts):
+        plain = {id(a): np.asarray(native(b))[()] for a, b in zip(held, parts, strict=True)}
+        made._plain = _exchanged(dist, plain)
+    return made
+
+
+def _exchanged(value: Any, new: dict[int, Any], depth: int = DEPTH) -> Any:
+    """Return a copy of an object with other values in place of some in its attributes."""
+
+    def exchange(leaf: Any) -> Any:
+        if id(leaf) in new:
+            return new[id(leaf)]
+        is_holder = depth and not isinstance(leaf, AnyWrapper) and _may_hold(leaf, value)
+        return _exchanged(leaf, new, depth - 1) if is_holder and held_in(leaf, depth - 1) else leaf
+
+    made = _lasting(value) if isinstance(value, GENERIC) else copy.copy(value)
+    state = value.__getstate__() if isinstance(value, GENERIC) else attributes_of(value)
+    state = {
+        name: exchange(one) if is_lone(one) else map_leaves(exchange, one)
+        for name, one in state.items()
+    }
+    if isinstance(value, GENERIC):
+        made.__setstate__(state)  # whose methods refer to it
+    else:
+        attributes_of(made).update(state)
+    return made
+
+
+def _lasting(dist: Any) -> Any:
+    """Return an empty distribution of the same class, which may be ours for a while only."""
+    kind = type_of(dist)
+    made: Any = kind if "_native" in vars(kind) else _derived(kind)
+    return object.__new__(made)
+
+
+def _plain(dist: Any) -> Any:
+    """Return a distribution with plain values in place of the tracked ones that it holds."""
+    return attributes_of(dist).get("_plain", dist)
+
+
+def _expected(
+    dist: Any,
+    func: Any = None,
+    args: Any = (),
+    loc: Any = 0,
+    scale: Any = 1,
+    lb: Any = None,
+    ub: Any = None,
+    conditional: bool = False,
+    **options: Any,
+) -> Any:
+    """Integrate a function of the value times the density, in three pieces as SciPy does."""
+    from gradwrap.scipy.doors import dispatcher  # it needs this module
+
+    quad = dispatcher("integrate.quad")
+    dist = _exchanged(dist, {})
+    ends = dist._get_support(*args)
+    low = loc + ends[0] * scale if lb is None else lb
+    high = loc + ends[1] * scale if ub is None else ub
+
+    def weighed(x: Any) -> Any:
+        return (x if func is None else func(x)) * dist.pdf(x, *args, loc=loc, scale=scale)
+
+    below, above = (dist.cdf(end, *args, loc=loc, scale=scale) for end in (low, high))
+    inner = below + (above - below) * np.array([0.05, 0.95])
+    cuts = stop_gradient(dist.ppf(stop_gradient(inner), *args, loc=loc, scale=scale))
+    middle = [np.asarray(native(one))[()] for one in (cuts[0], cuts[1])]
+    whole: Any = sum(
+        quad(weighed, *pair, **options)[0] for pair in itertools.pairwise((low, *middle, high))
+    )
+    return whole / (above - below) if conditional else whole
 
 
 # Continuous distributions -------------------------------------------------------------------------
@@ -332,10 +476,11 @@ def _support(dist: Any, shapes: Sequence[Any]) -> tuple[Any, Any, Any]:
         valid: Any = True  # what SciPy's methods say, for variables of a trace, too
         for shape in shapes:
             valid = valid & (stop_gradient(shape) > 0)
-        return dist.a, dist.b, valid
+        plain = _plain(dist)
+        return plain.a, plain.b, valid
     fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
-    lower, upper = dist._get_support(*fixed)
-    return lower, upper, dist._argcheck(*fixed)
+    lower, upper = _plain(dist)._get_support(*fixed)
+    return lower, upper, _plain(dist)._argcheck(*fixed)
 
 
 CHECKS = ("_get_support", "_argcheck")
@@ -523,12 +668,13 @@ def _integral(dist: Any, name: str, y: Any, shapes: Sequence[Any]) -> Any:
     """
     place = np.asarray(stop_gradient(y))
     fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
-    lower, upper = dist._get_support(*fixed)
-    values = {one: getattr(dist._native, one)(dist, place, *fixed) for one in ("cdf", "sf")}
+    plain = _plain(dist)
+    lower, upper = plain._get_support(*fixed)
+    values = {one: getattr(dist._native, one)(plain, place, *fixed) for one in ("cdf", "sf")}
     above = values["cdf"] > 0.5
     halves = [
-        dist._native.isf(dist, 0.5 * values["sf"], *fixed),
-        dist._native.ppf(dist, 0.5 * values["cdf"], *fixed),
+        dist._native.isf(plain, 0.5 * values["sf"], *fixed),
+        dist._native.ppf(plain, 0.5 * values["cdf"], *fixed),
     ]
     sign = np.where(above, 1.0, -1.0)
     end = np.where(above, upper, lower)
@@ -600,8 +746,9 @@ TERMS = 2_000
 def _summed(dist: Any, name: str, k: Any, shapes: Sequence[Any]) -> Any:
     """Sum the probabilities on the bounded side."""
     fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
-    lower = dist._get_support(*fixed)[0]
-    low = np.min(np.where(np.isfinite(lower), lower, dist._native.ppf(dist, 1e-17, *fixed)))
+    plain = _plain(dist)
+    lower = plain._get_support(*fixed)[0]
+    low = np.min(np.where(np.isfinite(lower), lower, dist._native.ppf(plain, 1e-17, *fixed)))
     count = int(np.max(k) - low) + 1
     if count > TERMS:
         raise NoRuleError(f"{_named(dist, name)}: a sum of {count} terms is too long. Fix: fewer.")
@@ -642,10 +789,8 @@ def _moment_call(dist: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, 
         ]
         return found[0] if len(found) == 1 else tuple(found)
     elif name == "support":
-        raise NoRuleError(
-            f"{_named(dist, name)} has no derivative. Fix: .detach() its arguments, if the result "
-            "is to be a constant."
-        )
+        shapes, loc, scale = dist._parse_args(*args, **kwargs)
+        return tuple(loc + end * scale for end in dist._get_support(*shapes))
     shapes, loc, scale = dist._parse_args(*args, **kwargs)
     return _moment_of(dist, name, (tuple(shapes), loc, scale), *first)
 
@@ -654,7 +799,7 @@ def _moment_of(dist: Any, name: str, parameters: tuple[Any, ...], *first: int) -
     """Return a moment for the shapes, the location and the scale."""
     _refuse_integers(dist, name, parameters[0])
     row = _row(dist, name, "shapes loc scale", _moment, *first)
-    return row.kind.answer(row, parameters, {})
+    return row.kind.answer(row, (*parameters, *_parts_of(dist)), {})
 
 
 FULL_NAMES = {"m": "mean", "v": "var", "s": "skew", "k": "kurtosis"}
@@ -667,9 +812,9 @@ class _Moment(_Method):
 
     rtol = 1e-9  # the derivative of an integral is less exact than the integral
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        self.wanted = frozenset(("shapes", "loc", "scale", "out"))
+    def __init__(self, function: Callable[..., Any], *, has_parts: bool = False) -> None:
+        super().__init__(function, has_parts=has_parts)
+        self.wanted -= {"x"}
 
 
 def _moment(
@@ -763,8 +908,9 @@ def _expectation(dist: Any, shapes: Sequence[Any], function: Callable[[Any, Any]
     """Integrate or sum a function of the value and its log-probability."""
     fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
     wide = [shape[..., None] if np.ndim(shape) else shape for shape in shapes]
+    plain = _plain(dist)
     if isinstance(dist, DISCRETE):
-        ends = (dist._native.ppf(dist, 1e-15, *fixed), dist._native.isf(dist, 1e-15, *fixed))
+        ends = (dist._native.ppf(plain, 1e-15, *fixed), dist._native.isf(plain, 1e-15, *fixed))
         low, high = np.min(ends[0]), np.max(ends[1])
         if not high - low < TERMS:
             raise NotImplementedError
@@ -773,7 +919,7 @@ def _expectation(dist: Any, shapes: Sequence[Any], function: Callable[[Any, Any]
         k = np.where(inside, k, ends[0][..., None])
         log = mass(dist, k, wide, logarithm=True)
         return np.sum(np.where(inside, np.exp(log) * function(k, log), 0.0), axis=-1)
-    middle = dist._native.median(dist, *fixed)
+    middle = dist._native.median(plain, *fixed)
     ends = dist._get_support(*shapes)
     total: Any = 0.0
     for sign, end, quarter in ((-1.0, ends[0], 0.25), (1.0, ends[1], 0.75)):
@@ -785,14 +931,14 @@ def _expectation(dist: Any, shapes: Sequence[Any], function: Callable[[Any, Any]
             size = end - middle
         else:
             nodes, weights = (np.asarray(values) for values in half_line())
-            size = dist._native.ppf(dist, quarter, *fixed) - middle
+            size = dist._native.ppf(plain, quarter, *fixed) - middle
         size = np.broadcast_to(size, np.shape(middle))
         t = middle[..., None] + size[..., None] * nodes
         data = np.asarray(stop_gradient(t))
         columns = [one[..., None] for one in fixed]
-        edges = dist._get_support(*columns)
+        edges = plain._get_support(*columns)
         inside = (data > edges[0]) & (data < edges[1])
-        log = log_density(dist, np.where(inside, data, middle[..., None]), columns)
+        log = log_density(plain, np.where(inside, data, middle[..., None]), columns)
         inside = inside & (log > -300.0)
         t = np.where(inside, t, middle[..., None])
         log = log_density(dist, t, wide)

@@ -160,7 +160,7 @@ def _nodes(low: float, high: float, parts: Any) -> Any:
     The columns are the coefficients of both ends and the constant in the point, and the
     coefficient of the length and the constant in its weight. An end that is infinite counts as 0.
     """
-    points, weights = GAUSS_21
+    points, weights = map(np.copy, GAUSS_21)  # a trace takes what it makes for a constant
     middle, half = np.mean(parts, axis=1)[:, None], np.diff(parts, axis=1) / 2
     t, w = np.ravel(middle + half * points), np.ravel(half * weights)
     none = np.zeros(t.shape)
@@ -179,7 +179,9 @@ def _subdivision(function: Any, a: float, b: float, options: dict[str, Any]) -> 
     made = scipys("integrate.quad")(function, a, b, **{**options, "full_output": 1})
     count = made[2]["last"]
     parts = np.stack([made[2]["alist"][:count], made[2]["blist"][:count]], axis=1)
-    return parts if np.isinf(a) or np.isinf(b) else (parts - a) / (b - a)
+    if np.isinf(a) or np.isinf(b):
+        return parts
+    return ((parts if a < b else parts[:, ::-1]) - a) / (b - a)  # QUADPACK's own limits rise
 
 
 def _jump_in(function: Any, low: float, high: float, parts: Any) -> float | None:
@@ -201,7 +203,7 @@ def _jump_in(function: Any, low: float, high: float, parts: Any) -> float | None
         return np.asarray(function(place(t)))
 
     size = np.max(np.abs([at(t) for t in (0.1, 0.5, 0.9)]))
-    for first, last in parts[lengths <= TINY].tolist():
+    for first, last in parts[lengths <= TINY]:
         length, middle = last - first, 0.5 * (first + last)
         if min(middle, 1.0 - middle) < FAR * length:
             continue  # a singular point at an end
@@ -236,7 +238,7 @@ def _rule(low: Any, high: Any, parts: Callable[[int, float, float], Any]) -> tup
     """
     nodes: list[Any] = []
     ranges: list[Any] = []
-    for i, (a, b) in enumerate(zip(*np.array([plain(low), plain(high)]).tolist(), strict=True)):
+    for i, (a, b) in enumerate(zip(*map(_numbers, (low, high)), strict=True)):
         halves = [(a, 0.0), (0.0, b)] if np.isinf(a) and np.isinf(b) else [(a, b)]
         for half in halves:
             nodes.append(_nodes(*half, parts(i, *half)))
@@ -245,6 +247,12 @@ def _rule(low: Any, high: Any, parts: Callable[[int, float, float], Any]) -> tup
     at = np.concatenate(ranges)
     low, high = (np.where(np.isinf(plain(one)), 0.0, one)[at] for one in (low, high))
     return of_low * low + of_high * high + rest, of_length * (high - low) + weight, at
+
+
+def _numbers(values: Any) -> Any:
+    """Return the ends of ranges, one after the other: floats, or a trace's stand-ins for them."""
+    data = data_of(values)
+    return data.tolist() if isinstance(data, np.ndarray) else data
 
 
 def _integrated(fun: Any, ranges: list[Any], options: dict[str, Any] | None = None) -> Any:
@@ -276,7 +284,8 @@ def _integrated(fun: Any, ranges: list[Any], options: dict[str, Any] | None = No
             def inner(x: Any) -> Any:
                 if not depth:
                     return native(x, *own)
-                return scipys("integrate.nquad")(native, plain_ranges[:depth], (x, *own))[0]
+                given = plain((x, *own))
+                return scipys("integrate.nquad")(native, plain_ranges[:depth], given)[0]
 
             found = _subdivision(inner, low, high, options or {})
             place = None if depth else _jump_in(inner, low, high, found)
