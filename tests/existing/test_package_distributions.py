@@ -42,6 +42,11 @@ class Smooth(stats.rv_continuous):
         return integrate.quad(lambda x: x**n * self.pdf(x), self.a, self.b)[0]
 class Shaped(stats.rv_continuous):
     def _pdf(self, x, c): return (1 + c * x) / (1 + c / 2)
+class Wide(stats.rv_continuous):
+    def __init__(self, rate, **options):
+        self.rate = rate
+        super().__init__(a=0.0, **options)
+    def _pdf(self, x): return self.rate * np.exp(-self.rate * x)
 DATA = np.array([0.1, 0.2, 0.9, 1.0])
 SHAPED = Shaped(a=0.0, b=1.0, name="shaped")
 def run(x): return np.sum({}) * x[2]
@@ -57,6 +62,9 @@ SHAPES = (
     "SHAPED.expect(lambda t: t**3, args=(x[1],))",
     "SHAPED.expect(args=(x[1],), loc=x[0])",
     "SHAPED(x[1], scale=x[2]).support()",
+    "stats.norm(x[0], x[1]).expect(lambda t: t**4)",
+    "stats.gamma(x[0], scale=x[1]).expect() + stats.gamma(x[0], x[1]).support()[0]",
+    "Wide(x[0]).expect(lambda t: t**3, loc=x[1])",
 )
 
 

@@ -389,8 +389,9 @@ def _derived(base: type[Any]) -> type[Any]:
     Instances must have the same layout in memory: that of classes in C differs.
     """
     found: Any = stand_in_of(base)
-    is_derived = isinstance(found, type_of(int)) and base in found.__bases__
-    return found if is_derived and _layout_of(found) == _layout_of(base) else base
+    kinds = (found, found.__base__) if isinstance(found, type_of(int)) else ()
+    derived = (one for one in kinds if one is not None and base in one.__bases__)
+    return next((one for one in derived if _layout_of(one) == _layout_of(base)), base)
 
 
 def _layout_of(kind: type[Any]) -> tuple[int, int]:

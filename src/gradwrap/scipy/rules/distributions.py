@@ -409,8 +409,8 @@ def _expected(
     quad = dispatcher("integrate.quad")
     dist = _exchanged(dist, {})
     ends = dist._get_support(*args)
-    low = loc + ends[0] * scale if lb is None else lb
-    high = loc + ends[1] * scale if ub is None else ub
+    low = _moved(ends[0], loc, scale) if lb is None else lb
+    high = _moved(ends[1], loc, scale) if ub is None else ub
 
     def weighed(x: Any) -> Any:
         return (x if func is None else func(x)) * dist.pdf(x, *args, loc=loc, scale=scale)
@@ -790,9 +790,17 @@ def _moment_call(dist: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, 
         return found[0] if len(found) == 1 else tuple(found)
     elif name == "support":
         shapes, loc, scale = dist._parse_args(*args, **kwargs)
-        return tuple(loc + end * scale for end in dist._get_support(*shapes))
+        return tuple(_moved(end, loc, scale) for end in dist._get_support(*shapes))
     shapes, loc, scale = dist._parse_args(*args, **kwargs)
     return _moment_of(dist, name, (tuple(shapes), loc, scale), *first)
+
+
+def _moved(end: Any, loc: Any, scale: Any) -> Any:
+    """Return an end of the support for a location and a scale; an infinite one is constant."""
+    finite = np.isfinite(stop_gradient(end))
+    if np.all(finite):
+        return loc + end * scale
+    return np.where(finite, loc + np.where(finite, end, 0.0) * scale, end)
 
 
 def _moment_of(dist: Any, name: str, parameters: tuple[Any, ...], *first: int) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradwrap.core.levels.wrapper import native
+from gradwrap.core.values.dynamic import type_of
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.classes import Class
@@ -126,8 +127,20 @@ class _GaussianKde(SCIPYS):  # type: ignore[misc]  # untyped
     """SciPy's kernel density estimate, which keeps a tracked data set."""
 
     def __init__(self, dataset: Any, bw_method: Any = None, weights: Any = None) -> None:
+        own: Any = type_of(self).covariance_factor
+        if bw_method is None and own is not SCIPYS.covariance_factor:  # of a class of a package
+            bw_method = own
         self._given = (dataset, bw_method, weights)
         if holds_variable(self._given):
+            kinds = type_of(self).__mro__
+            above = kinds[: kinds.index(_GaussianKde)]
+            changed = [one for one in OF_BANDWIDTH for kind in above if one in vars(kind)]
+            if changed:
+                raise NoRuleError(
+                    f"a class derived from scipy.stats.gaussian_kde has a {changed[0]} of its own, "
+                    "of which nothing is known here. Fix: give the bandwidth as bw_method, or by a "
+                    "method covariance_factor; or .detach() the data."
+                )
             self._made = _made(*self._given)
         else:
             super().__init__(dataset, bw_method, weights)
@@ -140,7 +153,10 @@ class _GaussianKde(SCIPYS):  # type: ignore[misc]  # untyped
 
     def __getattr__(self, name: str) -> Any:
         """Return an attribute of SciPy's object of the same data; other floats are refused."""
-        if name == "_made" or name.startswith("__"):
+        made = vars(self)
+        if name == "_given" and "dataset" in made:  # by a package, of its own class, before
+            return made["dataset"], made["factor"], made["_weights"]
+        if name in ("_given", "_made") or name.startswith("__"):
             raise AttributeError(name)
         found = getattr(self._made, name)
         dataset, bw_method, weights = self._given
@@ -194,6 +210,10 @@ class _GaussianKde(SCIPYS):  # type: ignore[misc]  # untyped
             return getattr(super(), row.path.rpartition(".")[2])(*places)
         bw_method = self.factor if callable(self._given[1]) else self._given[1]
         return row.kind.answer(row, (dataset, *places, bw_method, weights), {})
+
+
+OF_BANDWIDTH = ("_compute_covariance", "scotts_factor", "silverman_factor", "set_bandwidth")
+"""Methods on which the width of the kernel depends."""
 
 
 def _refusing_data(name: str) -> Any:

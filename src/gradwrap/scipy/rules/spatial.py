@@ -11,6 +11,7 @@ import numpy as np
 
 from gradwrap.core.levels.modes import called
 from gradwrap.core.levels.wrapper import is_recorded, unwrapped_key
+from gradwrap.core.values.dynamic import attributes_of, type_of
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.classes import Class, in_namespace, meta_of
@@ -280,12 +281,18 @@ class _Search:
 def _tree(native: Any) -> Any:  # noqa: C901  the parts of one class
     """Make the class of trees of tracked points; the search uses their data."""
 
-    class Tree(native, metaclass=meta_of(native)):  # type: ignore[metaclass,misc]  # a class of SciPy's
+    class Base(native, metaclass=meta_of(native)):  # type: ignore[metaclass,misc]  # a class of SciPy's
+        __slots__ = ()  # it has the layout of SciPy's class, of which packages derive theirs
+
         def __new__(cls, data: Any, *args: Any, **kwargs: Any) -> Any:
+            if cls is not Tree:
+                return native.__new__(cls)
             return Tree._with(native, data, plain(data), args, kwargs)
 
-        def __init__(self, *args: Any, **kwargs: Any) -> None:
-            pass
+        def __init__(self, data: Any, *args: Any, **kwargs: Any) -> None:
+            if type_of(self) is not Tree:
+                native.__init__(self, plain(data), *args, **kwargs)
+                attributes_of(self)["points"] = data
 
         @staticmethod
         def _with(native: Any, points: Any, data: Any, args: Any, kwargs: Any) -> Any:
@@ -297,8 +304,9 @@ def _tree(native: Any) -> Any:  # noqa: C901  the parts of one class
         @property
         def data(self) -> Any:
             """The points, tracked if they were given so."""
-            is_plain = not holds_variable([self.points])
-            return native.data.__get__(self) if is_plain else as_array(self.points)
+            points = points_of(self)
+            is_plain = not holds_variable([points])
+            return native.data.__get__(self) if is_plain else as_array(points)
 
         @property
         def maxes(self) -> Any:
@@ -312,7 +320,7 @@ def _tree(native: Any) -> Any:  # noqa: C901  the parts of one class
 
         def sparse_distance_matrix(self, other: Any, *args: Any, **kwargs: Any) -> Any:
             """Return SciPy's matrix of the distances up to a largest one, of plain points."""
-            trees = [self.points, getattr(other, "points", ())]
+            trees = [points_of(self), getattr(other, "points", ())]
             if holds_variable(trees):
                 raise NoRuleError(
                     "scipy.spatial.KDTree.sparse_distance_matrix has no derivative. Fix: "
@@ -320,12 +328,23 @@ def _tree(native: Any) -> Any:  # noqa: C901  the parts of one class
                 )
             return native.sparse_distance_matrix(self, other, *args, **kwargs)
 
-        def query(self, x: Any, k: Any = 1, eps: Any = 0.0, p: Any = 2.0, **options: Any) -> Any:
-            search = _Search(native, self, {"k": k, "eps": eps, "p": p, **options})
+        def query(
+            self,
+            x: Any,
+            k: Any = 1,
+            eps: Any = 0.0,
+            p: Any = 2.0,
+            distance_upper_bound: Any = np.inf,
+            workers: Any = 1,
+        ) -> Any:
+            bound = unwrapped_key(distance_upper_bound)
+            options = {"k": k, "eps": eps, "p": p, "distance_upper_bound": bound}
+            search = _Search(native, self, {**options, "workers": workers})
             distances, places = called(search, "opaque.query", unwrapped_key(x))
-            if not holds_variable([x, self.points]):
+            points = points_of(self)
+            if not holds_variable([x, points]):
                 return distances, places
-            points = self.points if holds_variable([self.points]) else np.asarray(self.points)
+            points = points if holds_variable([points]) else np.asarray(points)
             near = np.minimum(places, self.n - 1)
             x = x if hasattr(x, "shape") else np.asarray(x)
             at = x[..., None, :] if np.ndim(places) == x.ndim else x
@@ -334,6 +353,13 @@ def _tree(native: Any) -> Any:  # noqa: C901  the parts of one class
                 (distances, places),
                 {(0,): _minkowski(at, np.take(points, near, axis=0), p)},
             )
+
+    def points_of(tree: Any) -> Any:
+        """Return the points of a tree, which a package may have made of its own class before."""
+        return attributes_of(tree).get("points", native.data.__get__(tree))
+
+    class Tree(Base):
+        pass
 
     def places(name: str) -> Any:
         method = getattr(native, name)
@@ -345,10 +371,11 @@ def _tree(native: Any) -> Any:  # noqa: C901  the parts of one class
         return search
 
     for name in ("query_ball_point", "count_neighbors"):
-        setattr(Tree, name, places(name))
-    Tree.__name__ = native.__name__
-    Tree.__qualname__ = native.__qualname__
-    Tree.__module__ = native.__module__
+        setattr(Base, name, places(name))
+    for kind in (Base, Tree):
+        kind.__name__ = native.__name__
+        kind.__qualname__ = native.__qualname__
+        kind.__module__ = native.__module__
     return Tree
 
 
