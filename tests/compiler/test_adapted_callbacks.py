@@ -364,3 +364,18 @@ def test_noise_without_a_seed_is_drawn_in_each_call() -> None:
     assert not np.allclose(found[0], found[1])
     assert not np.allclose(found[1], found[2])
     assert not gradient.programs
+
+
+def test_a_long_trace_whose_error_the_function_catches_is_traced_in_full() -> None:
+    def function(x: Any) -> Any:
+        total = x[0]
+        for k in range(3):
+            try:
+                for i in [*range(1900)]:
+                    total = total + 1e-4 * np.sin(x[1] + i % 7 + k)
+            except Exception:  # noqa: BLE001  as code of packages does
+                total = -total
+                total = -total
+        return total
+
+    assert compare(function, [[0.7, 1.3], [0.2, 0.9]]).programs
