@@ -320,3 +320,62 @@ def test_a_ufunc_without_a_name_in_numpy() -> None:
     for x in PLACES:
         np.testing.assert_allclose(gradient(np.array(x)), [x[0] + 2 * x[1]] * 2)
     assert gradient.programs
+
+
+def test_noise_of_a_seed_that_the_function_sets_serves_all_calls() -> None:
+    def function(x: Any) -> Any:
+        legacy = np.random.RandomState(3)
+        drawn = legacy.uniform(low=x[0], high=x[1], size=4)
+        rng = np.random.default_rng(7)
+        return np.sum(drawn**2) + np.sum(rng.normal(x[0], x[1], size=3) * rng.exponential(x[1]))
+
+    gradient = compare(function, PLACES)
+    assert gradient.programs
+    for _ in range(2):  # a refused parameter leaves the program
+        with pytest.raises(ValueError, match="scale < 0"):
+            gradient(np.array([0.7, -1.3]))
+    x = np.array([0.9, 1.1])
+    np.testing.assert_allclose(gradient(x), gw.grad(gw.adapting(function))(x))
+
+
+def test_limits_of_a_uniform_distribution_that_fall_are_refused() -> None:
+    def function(x: Any) -> Any:
+        return np.sum(np.random.default_rng(7).uniform(x[0], x[1], size=3))
+
+    gradient = compare(function, [[0.7, 1.3], [-1.0, 4.0]])
+    assert gradient.programs
+    with pytest.raises(ValueError, match=r"range|high"):
+        gw.grad(gw.adapting(function))(np.array([1.3, 0.7]))
+    with pytest.raises(ValueError, match=r"range|high"):
+        gradient(np.array([1.3, 0.7]))
+    np.testing.assert_allclose(gradient(np.array([0.5, 1.3])).sum(), 3.0)
+
+
+def test_noise_without_a_seed_is_drawn_in_each_call() -> None:
+    rng = np.random.default_rng(1)
+
+    def function(x: Any) -> Any:
+        return np.sum(rng.normal(x[0], x[1], size=3) ** 2)
+
+    gradient = gw.compile(gw.grad(gw.adapting(function)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompileWarning)
+        found = [gradient(np.array([0.7, 1.3])) for _ in range(3)]
+    assert not np.allclose(found[0], found[1])
+    assert not np.allclose(found[1], found[2])
+    assert not gradient.programs
+
+
+def test_a_long_trace_whose_error_the_function_catches_is_traced_in_full() -> None:
+    def function(x: Any) -> Any:
+        total = x[0]
+        for k in range(3):
+            try:
+                for i in [*range(1900)]:
+                    total = total + 1e-4 * np.sin(x[1] + i % 7 + k)
+            except Exception:  # noqa: BLE001  as code of packages does
+                total = -total
+                total = -total
+        return total
+
+    assert compare(function, [[0.7, 1.3], [0.2, 0.9]]).programs

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import gradwrap as gw
-from gradwrap.errors import AdaptationError, NoRuleError
+from gradwrap.errors import AdaptationError, NoRuleError, NotAnArrayError
 from packages import written
 
 if TYPE_CHECKING:
@@ -512,3 +512,57 @@ def test_the_memory_of_an_array_makes_an_array() -> None:
     check(gridded)
     with pytest.raises(AdaptationError, match="a bytes-like object is required"):
         gw.grad(gw.adapting(lambda x: np.frombuffer(x.data)[0]))(X)
+
+
+EXACT = """
+    from decimal import Decimal
+    from fractions import Fraction
+
+    import sympy
+
+    def functions():
+        return {
+            "store": store,
+            "several": lambda x: rows(x, [Fraction(1, 3), sympy.Rational(1, 2)]),
+            "tracked": lambda x: rows(x, (Fraction(x), Decimal("0.5"))),
+            "expression": lambda x: rows(x, sympy.sqrt(2) * x),
+            "array": lambda x: np.array([x, sympy.pi, Fraction(1, 3)]).astype(float).sum() * x,
+            "product": lambda x: np.dot(x * np.ones(2), [sympy.Float(0.3), Fraction(1, 3)]),
+            "bounds": lambda x: np.clip(x, Fraction(1, 3), sympy.Integer(4)) * x,
+        }
+
+    def store(x):
+        out = np.zeros((2, 2))
+        out[0, 0] = x
+        out[0, 1] = sympy.Integer(0)
+        out[1, 0] = Fraction(1, 3) + Fraction(x)
+        out[1, 1] = Decimal("0.25")
+        return np.sum(out * x)
+
+    def rows(x, row):
+        out = np.zeros((2, 2))
+        out[0] = row
+        out[1] = x
+        return np.sum(out**2)
+
+    def free(x):
+        out = np.zeros(2)
+        out[0] = x
+        out[1] = sympy.Symbol("y")
+        return out
+"""
+
+
+def test_exact_numbers_enter_arrays(tmp_path: Path) -> None:
+    package = written(tmp_path, EXACT)
+    for name, function in package.functions().items():
+        expected = float(function(0.7001) - function(0.6999)) / 2e-4
+        adapted = gw.adapting(function)
+        slope = gw.jvp(adapted, (0.7,), (1.0,))[1]
+        np.testing.assert_allclose(gw.grad(adapted)(0.7), expected, rtol=1e-7, err_msg=name)
+        np.testing.assert_allclose(slope, expected, rtol=1e-7, err_msg=name)
+
+
+def test_a_symbol_without_a_value_enters_no_array(tmp_path: Path) -> None:
+    with pytest.raises(NotAnArrayError, match="Symbol"):
+        gw.jacobian(gw.adapting(written(tmp_path, EXACT).free))(0.7)

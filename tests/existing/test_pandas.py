@@ -416,3 +416,18 @@ def test_places_in_an_index_may_be_computed() -> None:
 
     x = np.array([1.0, 2.0, 0.5])
     np.testing.assert_allclose(gw.grad(gw.adapting(function))(x), [6.0, 1.0, 2.0])
+
+
+def test_splines_through_columns_of_a_table(tmp_path: Path) -> None:
+    source = """
+        import pandas as pd
+        from scipy import interpolate
+        def run(x):
+            table = pd.DataFrame({"t": np.arange(6.0), "x": x})
+            tck = interpolate.splrep(table["t"], table["x"])
+            return interpolate.splev(2.2, tck) * interpolate.interp1d(table["t"], table["x"])(2.4)
+        """
+    run = written(tmp_path, source).run
+    x = np.array([1.3, 0.7, 2.0, 0.2, 1.1, 0.4])
+    wanted = [(run(x + e) - run(x - e)) / 2e-6 for e in 1e-6 * np.eye(6)]
+    np.testing.assert_allclose(gw.grad(gw.adapting(run))(x), wanted, rtol=1e-7, atol=1e-9)

@@ -481,3 +481,100 @@ def test_instances_outside_of_adapted_code_say_so(tmp_path: Path) -> None:
     np.testing.assert_allclose(gw.grad(gw.adapting(inside))(X), 2 * X)
     with pytest.raises(AdaptationError, match=r"outside of gradwrap.adapting.*Fix: make the call"):
         gw.grad(outside)(X)
+
+
+SCIPYS = """
+    import scipy.integrate
+    import scipy.interpolate
+    import scipy.linalg
+    import scipy.optimize
+    import scipy.stats
+
+    class Amount(float):
+        def __mul__(self, other):
+            return Amount(float(self) * float(other))
+
+        __rmul__ = __mul__
+
+    class Row(np.ndarray):
+        pass
+
+    def functions():
+        return {
+            "frozen distribution": lambda x: scipy.stats.norm(loc=Amount(x)).cdf(0.3),
+            "distribution": lambda x: scipy.stats.t.ppf(0.3, Amount(x)),
+            "bound": lambda x: scipy.integrate.quad(lambda t: t * t, 0, Amount(x))[0],
+            "arguments": lambda x: scipy.integrate.quad(
+                lambda t, s: t * s, 0, 1, args=(Amount(x),)
+            )[0],
+            "integrand": lambda x: scipy.integrate.quad(lambda t: Amount(t * x), 0, 1)[0],
+            "root": lambda x: scipy.optimize.brentq(lambda t: t * t - Amount(x), 0.0, 2.0),
+            "minimum": lambda x: scipy.optimize.minimize(
+                lambda p: (p[0] - Amount(x)) ** 2 + p[0] ** 4, [0.1], tol=1e-10
+            ).x[0],
+            "point": lambda x: scipy.interpolate.CubicSpline([0, 1, 2], [0, 1, 4])(Amount(x)),
+            "interpolant": lambda x: scipy.interpolate.interp1d([0, 1], [0, 3])(Amount(x)),
+            "matrix": lambda x: scipy.linalg.solve([[Amount(x), 0.2], [0, 1]], [1, 2])[0],
+            "rate": lambda x: scipy.integrate.solve_ivp(
+                lambda t, y: -y * Amount(x), (0, 1), [1.0], rtol=1e-10, atol=1e-12
+            ).y[0, -1],
+            "row": lambda x: scipy.stats.norm.cdf(np.array([x, 2 * x]).view(Row)).sum(),
+            "array first": lambda x: np.sum(np.array([x, 2.0]) * Amount(x)),
+            "store": lambda x: stored(Amount(x)) * x,
+        }
+
+    def stored(amount):
+        out = np.zeros(3)
+        out[0] = amount
+        out[1:] = [amount * 2, 1.0]
+        return out.sum()
+"""
+
+
+def test_functions_of_scipy_take_instances_that_hold_tracked_values(tmp_path: Path) -> None:
+    package = written(tmp_path, SCIPYS)
+    for name, function in package.functions().items():
+        expected = (function(0.7001) - function(0.6999)) / 2e-4
+        adapted = gw.adapting(function)
+        slope = gw.jvp(adapted, (0.7,), (1.0,))[1]
+        np.testing.assert_allclose(gw.grad(adapted)(0.7), expected, rtol=1e-5, err_msg=name)
+        np.testing.assert_allclose(slope, expected, rtol=1e-5, err_msg=name)
+
+
+def test_compiled_code_refuses_instances_that_hold_tracked_values(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        import struct
+
+        class Amount(float):
+            pass
+
+        def f(x):
+            return struct.unpack("d", struct.pack("d", Amount(x)))[0] * x
+        """,
+    )
+    with pytest.raises(TrackedValueError, match="gradient"):
+        gw.grad(gw.adapting(package.f))(0.7)
+
+
+def test_a_function_returns_a_number_of_a_subclass(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        class Metres(float):
+            pass
+
+        def length(x):
+            return Metres(x**3)
+        """,
+    )
+    length = gw.adapting(package.length)
+
+    assert gw.grad(length)(2.0) == 12.0
+    assert gw.value_and_grad(length)(2.0) == (8.0, 12.0)
+    assert gw.jvp(length, (2.0,), (1.0,)) == (8.0, 12.0)
+    assert gw.jacobian(length)(2.0) == 12.0
+    assert gw.hessian(length)(2.0) == 12.0
+    assert gw.grad(lambda x: length(x) + 2.0 * length(x))(2.0) == 36.0
+    assert type(length(2.0)) is package.Metres

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.adaptation.plain_values import Holder, unheld
+from gradwrap.adaptation.plain_values import Holder, open_instances, unheld
 from gradwrap.core.array.adapted import adapted_caller, note_plain, rounded, shown_as, warn_of_text
 from gradwrap.core.array.conversions import known
 from gradwrap.core.array.python_floats import array_of, python_float
@@ -58,6 +58,7 @@ class Exact(Holder):
     def __init__(self, exact: Any, variable: Any) -> None:
         self.exact: Any = exact
         self._gradwrap_array: Any = _at(exact, variable)
+        open_instances()
 
     def __float__(self) -> float:
         return float(self._gradwrap_array)  # refused by C code, which can keep no derivative

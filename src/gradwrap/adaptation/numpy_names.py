@@ -20,6 +20,7 @@ from gradwrap.adaptation.plain_values import (
     kind_of,
     objects,
     of_objects,
+    operands,
     standing_in,
     unheld,
 )
@@ -31,7 +32,7 @@ from gradwrap.backends.numpy.functions.polynomials import OF_OBJECTS
 from gradwrap.core.array.python_floats import array_of
 from gradwrap.core.array.texts import refuse_reading
 from gradwrap.core.array.variable import Variable
-from gradwrap.core.calls.general import converted
+from gradwrap.core.calls.general import converted, floats_in
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, data_of
 from gradwrap.core.observing.callers import noted
@@ -129,7 +130,7 @@ def _making(original: Any, tracked: Callable[..., Any]) -> Callable[..., Any]:
             return tracked(*args, **options)
         if isinstance(args[0] if args else None, Structured):
             return tracked(*args, **options)
-        return _like_given(original, tracked(*unheld(args), **unheld(options)), args, options)
+        return _like_given(original, tracked(*operands(args), **unheld(options)), args, options)
 
     returns_arrays = original in (np.asarray, np.asanyarray)
     return stand_in
@@ -194,7 +195,7 @@ def _unless_plain(original: Any, tracked: Callable[..., Any]) -> Callable[..., A
     def stand_in(*args: Any, **options: Any) -> Any:
         if are_plain(args, options):
             return original(*args, **options)
-        return tracked(*unheld(args), **unheld(options))
+        return tracked(*operands(args), **unheld(options))
 
     return stand_in
 
@@ -205,11 +206,12 @@ def _unless_refused(original: Any, tracked: Callable[..., Any], path: str) -> Ca
     @standing_in(original, path)
     def stand_in(*args: Any, **options: Any) -> Any:
         before = noted.get()
+        args = args if are_plain(args, options) else floats_in(args)
         try:
             return original(*args, **options)
         except (TrackedValueError, BatchedValueError):
             noted.set(before)
-            return tracked(*unheld(args), **unheld(options))
+            return tracked(*operands(args), **unheld(options))
         except ValueError:  # `__array__` of an argument gave a variable
             given = [_all_converted(arg) for arg in args]
             named = {name: _all_converted(arg) for name, arg in options.items()}

@@ -13,8 +13,10 @@ import numpy as np
 from gradwrap.core.array.adapted import stands_for_python
 from gradwrap.core.array.python_floats import PythonFloat
 from gradwrap.core.array.writing.loans import lend
+from gradwrap.core.calls.general import floats_in
 from gradwrap.core.levels.wrapper import AnyWrapper, batched_parts, data_of, innermost, is_batch
 from gradwrap.core.library.backend import backend_of
+from gradwrap.core.library.labelled import holders
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, type_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -88,6 +90,17 @@ def unheld(value: Any) -> Any:
     if isinstance(value, QUEUES) and not is_plain(value):
         return list(map(unheld, value))
     return value
+
+
+def open_instances() -> None:
+    """Let stores, and SciPy's functions, take what instances of other classes hold."""
+    if unheld not in holders:
+        holders.append(unheld)
+
+
+def operands(value: Any) -> Any:
+    """Return what instances hold, and floats for exact numbers, also in containers."""
+    return floats_in(unheld(value))
 
 
 def lent(value: Any) -> Any:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from gradwrap.adaptation.later import new_code_of
-from gradwrap.adaptation.plain_values import HOLDERS, Holder, unheld
+from gradwrap.adaptation.plain_values import HOLDERS, Holder, kind_of, open_instances, unheld
 from gradwrap.core.array.adapted import current_frame, subclass_views
 from gradwrap.core.array.objects import plain_instances
 from gradwrap.core.array.python_floats import PythonFloat
@@ -353,6 +353,8 @@ def class_from(kind: type[Any]) -> Any:
         for name, value in vars(kind).items()
         if name not in LEFT_OUT and type_of(value).__name__ != "member_descriptor"
     }
+    if not issubclass(kind, NDARRAY):
+        names |= {name: _of_numbers(name, names[name]) for name in SWAPPED & names.keys()}
     names["_stands_for"] = kind
     own = (name for base in kind.__mro__ if base not in NDARRAY.__mro__ for name in vars(base))
     names["_own_methods"] = frozenset(name for name in own if name in ARRAY_METHODS)
@@ -365,7 +367,22 @@ def class_from(kind: type[Any]) -> Any:
     cell.cell_contents = made
     _made[kind] = made
     register_pytree(made, _parts, _whole)
+    open_instances()
     return made
+
+
+SWAPPED = {name for name in vars(NDArrayOperatorsMixin) if name in vars(float) and name[2] == "r"}
+
+
+def _of_numbers(name: str, method: Any) -> Any:
+    """Let a number's reflected operator answer numbers of Python, since arrays go before it."""
+
+    @functools.wraps(method)
+    def reflected(self: Any, other: Any) -> Any:
+        is_arrays = isinstance(other, AnyWrapper) and kind_of(other) not in (float, complex)
+        return getattr(Held, name)(self, other) if is_arrays else method(self, other)
+
+    return reflected
 
 
 def _with_their_types(function: Any) -> Any:
@@ -546,8 +563,8 @@ PLAIN_OPTIONS = {"buffer", "dtype"}
 
 def new_instance(make: Any, cls: Any, *args: Any, **options: Any) -> Any:
     """Call `make(cls, ...)`, where `make` is `ndarray.__new__`, `float.__new__` or another."""
-    if make is float.__new__ and args and is_recorded(unheld(args[0])):
-        value = unheld(args[0])
+    value: Any = unheld(args[0]) if make is float.__new__ and args else None
+    if isinstance(value, AnyWrapper):  # those of a solver's function track nothing, but must stay
         is_float = isinstance(value, PythonFloat) or value.dtype.kind == "f"
         return held(value if is_float else value.astype(float), cls)
     buffer = unheld(options.get("buffer"))

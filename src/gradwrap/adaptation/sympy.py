@@ -17,6 +17,7 @@ from gradwrap.adaptation.exact_numbers import returned
 from gradwrap.core.calls.general import number_types
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native
+from gradwrap.core.library.labelled import holders
 from gradwrap.errors import TrackedValueError
 
 symbols: ContextVar[dict[int, Any] | None] = ContextVar("gradwrap_symbols", default=None)
@@ -89,4 +90,5 @@ def enter_sympy(module: Any) -> None:
     number_readers[module.Expr.__float__] = number_in
     sympify.converter[AnyWrapper] = as_symbol
     number_types.append(module.Expr)
+    holders.append(lambda value: number_in(value) if isinstance(value, module.Expr) else value)
     returned.append((module.Expr, number_in))

@@ -26,6 +26,7 @@ from gradwrap.core.levels.wrapper import (
     is_derived,
     native,
 )
+from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.dynamic import DICT, SEQUENCE
 from gradwrap.errors import NoRuleError, TrackedValueError
 from gradwrap.random.distributions import ROWS, SMALLEST
@@ -158,6 +159,11 @@ def _drawn(
             "parameter. Fix: use what the method returns, without out=."
         )
 
+    if is_traced() and row.noise and not row.given and _may_draw_later(row, values):
+        present = {name: _present(value) for name, value in values.items()}
+        _, noise = _with_noise(row, rng, original, options, present)
+        return row.path(np.asarray(noise)[()], *values.values())
+
     def draw(*parameters: Any) -> tuple[Any, Any]:
         named = dict(zip(values, parameters, strict=True))
         sample, noise = _with_noise(row, rng, original, options, named)
@@ -173,6 +179,34 @@ def _drawn(
             "noise), or pass gradwrap.stop_gradient(parameter)."
         )
     return held(computed, sample)
+
+
+PLACES = frozenset({"loc", "mean", "low", "high"})
+"""The parameters that may have any sign; the others are to be positive."""
+
+
+def _may_draw_later(row: Distribution, values: dict[str, Any]) -> bool:
+    """Tell if the noise of a trace serves all calls: NumPy would not refuse the parameters.
+
+    That is a branch of the program.
+    """
+    if row.name == "triangular" or next(batched_parts([*values.values()]), None) is not None:
+        return False
+    given = [(name, native(one)) for name, one in values.items() if isinstance(one, AnyWrapper)]
+    if row.name == "uniform" and not np.all(native(values["low"] < values["high"])):
+        return False
+    return all(
+        np.all(np.isfinite(data)) and (name in PLACES or np.all(data > 0.0)) for name, data in given
+    )
+
+
+def _present(value: Any) -> Any:
+    """Return the value of a variable in this run of a trace."""
+    return (
+        backend_of(native(value)).concrete(native(value))
+        if isinstance(value, AnyWrapper)
+        else value
+    )
 
 
 def _with_noise(

@@ -27,6 +27,7 @@ from gradwrap.core.calls.loop import looped
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.modes import called, is_traced
 from gradwrap.core.levels.wrapper import is_recorded, unwrapped_key
+from gradwrap.core.library.labelled import array_held
 from gradwrap.core.observing.callers import MARK
 from gradwrap.core.observing.code import library_named
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, enclosed_by
@@ -167,7 +168,7 @@ def _watched(value: Any, check: Callable[[Any], None]) -> Any:
 
     @functools.wraps(value)
     def called(*args: Any, **kwargs: Any) -> Any:
-        made = value(*args, **kwargs)
+        made = array_held(value(*args, **kwargs))
         check(made)
         return unwrapped_key(made)
 

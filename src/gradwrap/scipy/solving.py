@@ -17,6 +17,7 @@ import numpy as np
 from gradwrap.core.levels.levels import newest_level, silent_up_to
 from gradwrap.core.levels.modes import is_traced, no_grad
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_recorded, native
+from gradwrap.core.library.labelled import array_held
 from gradwrap.core.observing.callers import current_caller, noted, refused
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, TUPLE, rebuilt
 from gradwrap.core.values.tree import flatten, map_leaves
@@ -281,6 +282,7 @@ def quiet(function: Any) -> Any:
 
 def as_array(value: Any) -> Any:
     """Join a list of variables into one variable; convert other values with NumPy."""
+    value = array_held(value)
     if isinstance(value, AnyWrapper) or is_tracer(value):
         return value
     found = next((leaf for _, leaf in wrappers_in(value)), None)

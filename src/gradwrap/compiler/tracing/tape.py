@@ -287,7 +287,7 @@ class Tape:
 
     def too_long(self) -> Unhandled:
         """Record that the trace would be too long."""
-        self.is_too_long = not self.refused
+        self.is_too_long = self.is_too_long or not self.refused
         return self.refuse(f"it performs more than {self.most} operations")
 
     # Values ---------------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ from gradwrap.core.library.backend import (
 )
 from gradwrap.core.library.labelled import (
     combined,
+    holders,
     keeps_labels,
     key_without_labels,
     labelled,
@@ -152,7 +153,7 @@ def taking_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if labelled and is_differentiating():
+        if (labelled or holders) and is_differentiating():
             args, kwargs = opened(args, kwargs)
         try:
             return function(*args, **kwargs)
@@ -183,6 +184,18 @@ def as_number(value: Any) -> Any:
         return float(value)  # type: ignore[arg-type]  # what has no value raises an error
     except (TypeError, ValueError):
         return None
+
+
+def floats_in(value: Any) -> Any:
+    """Return exact numbers as floats, also those in lists; other values unchanged."""
+    if isinstance(value, SEQUENCE) and type_of(value) in (list, tuple):
+        parts = list(map(floats_in, value))
+        is_same = all(map(operator.is_, parts, value))
+        return value if is_same else type_of(value)(parts)
+    if isinstance(value, (int, float, complex, AnyWrapper)):
+        return value
+    number = as_number(value)
+    return value if number is None else number
 
 
 def _repeats(operands: tuple[Any, ...]) -> bool:
@@ -366,9 +379,12 @@ def as_data(bound: BoundOp, array: Any) -> Any:
         return array
     if find_backend(kind) is not None or bound.check:  # a user's function may take any object
         return array
-    for base in kind.__mro__:  # a subclass of Python's numbers
-        if base in PYTHON_SCALARS:
-            return base(array)
+    # an instance of a subclass of Python's numbers, or of another class of numbers
+    number = next((base(array) for base in kind.__mro__ if base in PYTHON_SCALARS), None)
+    if number is None:
+        number = as_number(array)
+    if number is not None:
+        return number
     raise NotAnArrayError(
         f"{bound.name} got a {kind.__name__} among {bound.backend.name} arrays. "
         f"Fix: pass {bound.backend.name} arrays or Python numbers."

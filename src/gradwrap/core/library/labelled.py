@@ -54,6 +54,8 @@ class Labelled(Record):
 
 
 labelled: dict[type[Any], Labelled] = {}
+holders: list[Callable[[Any], Any]] = []
+"""Functions that return the tracked array in an instance of another class, also in containers."""
 attributes: dict[str, Callable[[Any], Any]] = {}
 """Attributes of labelled objects that a wrapper of such an argument has, too."""
 are_kept: ContextVar[bool] = ContextVar("gradwrap_labels", default=False)
@@ -91,7 +93,7 @@ def opening(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if labelled and is_differentiating():
+        if (labelled or holders) and is_differentiating():
             args, kwargs = opened(args, kwargs)
         return function(*args, **kwargs)
 
@@ -100,12 +102,17 @@ def opening(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def opened(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return arguments with the arrays that labelled objects hold in their places."""
-    return tuple(map(_opened, args)), {name: _opened(arg) for name, arg in kwargs.items()}
+    return tuple(map(array_held, args)), {name: array_held(arg) for name, arg in kwargs.items()}
 
 
-def _opened(value: Any) -> Any:
+def array_held(value: Any) -> Any:
+    """Return the tracked array that a labelled object, or one of another class, holds, or it."""
     found = tracked_in(value)
-    return value if found is None else found
+    if found is not None:
+        return found
+    for held in holders:
+        value = held(value)
+    return value
 
 
 def with_labels(value: Any, level: int) -> int:

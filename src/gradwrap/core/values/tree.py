@@ -61,8 +61,8 @@ def is_lone(tree: Any) -> bool:
     if hasattr(kind, "dtype") and kind not in registered:
         known_arrays.add(kind)
         return True
-    is_array = hasattr(tree, "dtype") and kind not in registered
-    return is_array or isinstance(tree, (int, float, complex, str))
+    is_one = hasattr(tree, "dtype") or isinstance(tree, (int, float, complex, str))
+    return is_one and kind not in registered
 
 
 def flatten(tree: Any, *, none_is_leaf: bool = True) -> tuple[list[Any], TreeDef]:

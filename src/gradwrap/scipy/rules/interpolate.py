@@ -521,6 +521,7 @@ def _splrep(
             "scipy.interpolate.splrep with per= or full_output= has no derivative. Fix: leave it "
             'out, or use scipy.interpolate.make_interp_spline(x, y, bc_type="periodic").'
         )
+    x, y = as_array(x), as_array(y)  # a column of a table, too
     if task == 0 and ((s is None and w is None) or s == 0):
         knots, c = _through(x, y[:, None], k)
     elif task == -1:

@@ -20,7 +20,7 @@ from gradwrap.core.array.writing.ownership import owns_buffer
 from gradwrap.core.array.writing.views import BROADCAST, IMAG, INDEX, PERMUTATION, REAL, view_of
 from gradwrap.core.array.writing.write_call import Write, is_current_part, is_own_part, update_call
 from gradwrap.core.array.writing.write_through import write_through
-from gradwrap.core.calls.general import converted
+from gradwrap.core.calls.general import converted, floats_in
 from gradwrap.core.calls.record import record_in_place
 from gradwrap.core.graph.node import Leaf, Node, make_node
 from gradwrap.core.levels.levels import TAPE_LEVEL, silent_up_to, threshold_of_calls
@@ -39,6 +39,7 @@ from gradwrap.core.levels.wrapper import (
     native,
 )
 from gradwrap.core.library.backend import find_backend
+from gradwrap.core.library.labelled import array_held, holders
 from gradwrap.core.observing.hooks import follow
 from gradwrap.core.observing.performing import performs
 from gradwrap.core.table.registry import find_op, op_of_symbol
@@ -222,7 +223,7 @@ def _stored(variable: Any, value: Any) -> Any:
     if not hasattr(kind, "_stands_for"):
         for base in kind.__mro__:
             variable._backend.check_converting(f"{base.__module__}.{base.__name__}")
-    return converted(value, is_operand=False)
+    return converted(array_held(value) if holders else value, is_operand=False)
 
 
 def set_item(variable: Any, key: Any, value: Any) -> None:
@@ -238,7 +239,7 @@ def set_item(variable: Any, key: Any, value: Any) -> None:
         )
     key = key_with_batches(key)
     if isinstance(value, SEQUENCE):
-        value = type_of(variable)._stacked(value)
+        value = type_of(variable)._stacked(floats_in(array_held(value) if holders else value))
     elif find_backend(type_of(value)) is None:
         value = _stored(variable, value)
     level = highest_level([variable, value])
