@@ -4,7 +4,7 @@ Without names all packages of a sample are tried. The samples are `packages`, `f
 `later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth`, `eleventh`, `twelfth`,
 `thirteenth`, `fourteenth`, `fifteenth`, `sixteenth`, `seventeenth`, `eighteenth`, `nineteenth`,
 `twentieth`, `twentyfirst`, `twentysecond`, `twentythird`, `twentyfourth`, `twentyfifth` and
-`twentysixth`, which need the extras `wild`, `wild-fresh` and so on to `wild-twentysixth`.
+`twentyseventh`, which need the extras `wild`, `wild-fresh` and so on to `wild-twentyseventh`.
 `--write` enters the table in docs/public-packages.md; `--cost` measures what it costs that a
 package is adapted, and what gradients cost; `--compiled` compares compiled gradients with eager
 ones at other arguments.
@@ -45,6 +45,7 @@ from .twentyfifth import TWENTYFIFTH
 from .twentyfirst import TWENTYFIRST
 from .twentyfourth import TWENTYFOURTH
 from .twentysecond import TWENTYSECOND
+from .twentyseventh import TWENTYSEVENTH
 from .twentysixth import TWENTYSIXTH
 from .twentythird import TWENTYTHIRD
 from .unseen import UNSEEN
@@ -76,6 +77,7 @@ SAMPLES = {
     "twentyfourth": TWENTYFOURTH,
     "twentyfifth": TWENTYFIFTH,
     "twentysixth": TWENTYSIXTH,
+    "twentyseventh": TWENTYSEVENTH,
 }
 GUIDE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 RECORD = GUIDE.with_name("public-packages.md")

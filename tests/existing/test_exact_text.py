@@ -113,12 +113,18 @@ REFUSED = {
     "a range": ("float(D(float(x[0])) * D('1e400') * D('1e-400'))", "out of the range of floats"),
     "a key": ("{D('1.37'): 2}[D(float(x[0]))] * x[1]", "Use as a key"),
     "a search": ("float(bisected(D(float(x[0])))) * x[1]", "by comparisons of tracked values"),
+    "rounded by a context": ("in_context(lambda: D(float(x[0])) * 3)", r"rounding=\"through\""),
+    "rounded by its sign": ("in_context(lambda: +D(float(x[0])))", r"rounding=\"through\""),
     "rounded alone": ("float(D(str(x[0])).quantize(D('0.1')))", r"rounding=\"through\""),
 }
 SOURCE = """
 import ast, decimal, json
 from decimal import Decimal as D
 from fractions import Fraction as F
+def in_context(compute):
+    with decimal.localcontext() as context:
+        context.prec = 5
+        return float(compute())
 def bisected(a):
     low, high = D(0), D(3)
     for _ in range(60):

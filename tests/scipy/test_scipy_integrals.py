@@ -224,6 +224,136 @@ def test_kinks_and_jumps_at_fixed_places_are_differentiated() -> None:
         np.testing.assert_allclose(gw.grad(integral)(point), wanted, rtol=1e-3, atol=1e-6)
 
 
+def _before(t: Any, place: Any) -> Any:
+    return np.where(t < place, np.exp(-t), 0.0)
+
+
+ALONE: dict[str, Any] = {
+    "quad": lambda a: new.quad(lambda t: _before(t, a), 0.0, 2.0)[0],
+    "nquad": lambda a: new.nquad(lambda t, u: u * _before(t, a), [[0, 1], [0, 1]])[0],
+    "the outer one of nquad": lambda a: new.nquad(lambda u, t: _before(t, a), [[0, 1], [0, 1]])[0],
+    "quad_vec": lambda a: new.quad_vec(lambda t: _before(t, a), 0.0, np.inf)[0],
+    "tanhsinh": lambda a: new.tanhsinh(lambda t: _before(t, a), 0.0, 2.0).integral,
+    "tanhsinh of two": lambda a: np.sum(
+        new.tanhsinh(lambda t: _before(t, a), np.zeros(2), np.array([0.1, 2.0])).integral
+    ),
+    "cubature": lambda a: new.cubature(lambda t: _before(t[:, 0], a), [0.0], [2.0]).estimate,
+    "cubature to infinity": lambda a: (
+        new.cubature(lambda t: _before(t[:, 0], a), [0.0], [np.inf], rtol=1e-3).estimate
+    ),
+    "qmc_quad": lambda a: (
+        new.qmc_quad(
+            lambda x: _before(x[1], a) * x[0], [0.0, 0.0], [1.0, 1.0], n_points=64
+        ).integral
+    ),
+    "solve_ivp": lambda a: new.solve_ivp(lambda t, y: [_before(t, a)], (0.0, 2.0), [0.0]).y[0, -1],
+    "solve_ivp, Radau": lambda a: new.solve_ivp(
+        lambda t, y: [_before(t, a)], (0.0, 2.0), [0.0], "Radau"
+    ).y[0, -1],
+    "solve_ivp, a jump at a state": lambda a: new.solve_ivp(
+        lambda t, y: -a * np.where(y > 0.5, 2.0 * y, y), (0.0, 2.0), [1.0]
+    ).y[0, -1],
+    "odeint": lambda a: new.odeint(lambda y, t: [_before(t, a)], [0.0], [0.0, 2.0])[-1, 0],
+}
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_what_depends_on_a_place_by_comparisons_alone_is_refused(name: str) -> None:
+    for transform in (gw.grad, gw.jacfwd):
+        with pytest.raises(NoRuleError, match=r"jumps near [\de., -]+, where it compares"):
+            transform(ALONE[name])(0.437)
+
+
+def _stepped(place: Any) -> Any:
+    solver = new.RK45(lambda t, y: [_before(t, place)], 0.0, [0.0], 2.0)
+    while solver.status == "running":
+        solver.step()
+    return solver.y[0]
+
+
+def test_solvers_that_are_stepped_by_hand_refuse_jumps() -> None:
+    with pytest.raises(NoRuleError, match=r"jumps near 0\.437"):
+        gw.grad(lambda x: _stepped(x[0]) * x[1])(np.array([0.437, 2.0]))
+
+
+def test_after_an_event_another_integration_starts() -> None:
+    def final(place: Any) -> Any:
+        def switch(t: Any, y: Any) -> Any:
+            return t - place
+
+        switch.terminal = True  # type: ignore[attr-defined]
+        options = {"rtol": 1e-9, "atol": 1e-11}
+        first = new.solve_ivp(lambda t, y: [1.0], (0.0, 2.0), [0.0], events=switch, **options)
+        start = first.t_events[0][0], first.y_events[0][0]
+        return new.solve_ivp(lambda t, y: -y, (start[0], 2.0), start[1], **options).y[0, -1]
+
+    wanted = np.exp(-1.3) * 1.7  # of 0.7 exp(-(2 - 0.7))
+    np.testing.assert_allclose(gw.grad(final)(0.7), wanted, rtol=1e-7)
+
+
+def test_equations_with_kinks_are_differentiated() -> None:
+    def final(x: Any) -> Any:
+        def rate(t: Any, y: Any) -> Any:
+            return -x[0] * np.where(y > x[1], y, x[1])  # both are equal where it changes
+
+        return new.solve_ivp(rate, (0.0, 2.0), [1.0], rtol=1e-9, atol=1e-11).y[0, -1]
+
+    # y falls to b at the time -log(b) / k, and then by k b for each unit of time
+    k, b = 1.1, 0.5
+    wanted = [-2.0 * b, 1.0 - 2.0 * k - np.log(b) - 1.0]
+    np.testing.assert_allclose(gw.grad(final)(np.array([k, b])), wanted, rtol=1e-3)
+
+
+SINGULAR: dict[str, tuple[Any, Any]] = {
+    "at a fixed end": (lambda x: new.quad(lambda t: np.exp(-x[0] * t) / np.sqrt(t), 0, 2)[0], None),
+    "at a tracked end": (lambda x: new.quad(lambda t: x[1] / np.sqrt(x[0] - t), 0, x[0])[0], None),
+    "Abel's": (
+        lambda x: new.quad(lambda t: np.exp(-x[1] * t**2) / np.sqrt(t**2 - x[0] ** 2), x[0], 9)[0],
+        None,
+    ),
+    "at a tracked place": (
+        lambda x: new.quad(lambda t: np.log(np.abs(t - x[0])) * x[1], 0, 2, points=[x[0]])[0],
+        None,
+    ),
+    "at a tracked place, from right to left": (
+        lambda x: new.quad(lambda t: np.log(np.abs(t - x[0])) * x[1], 2, 0, points=[x[0]])[0],
+        None,
+    ),
+    "at a fixed place": (
+        lambda x: new.quad(lambda t: np.log(np.abs(t - 0.3)) * x[0] * x[1], 0, 2, points=[0.3])[0],
+        None,
+    ),
+    "of the slope": (lambda x: new.quad(lambda t: np.sqrt(np.abs(t - x[0])) * x[1], 0, 2)[0], 3e-5),
+    "a kink": (lambda x: new.quad(lambda t: np.maximum(t - x[0], 0) * x[1], 0, 3)[0], 2e-5),
+}
+
+
+@pytest.mark.filterwarnings("ignore::scipy.integrate.IntegrationWarning")
+@pytest.mark.parametrize("name", SINGULAR)
+def test_integrals_with_singular_points_are_differentiated(name: str) -> None:
+    integral, rtol = SINGULAR[name]
+    point = np.array([0.7, 1.3])
+    steps = 1e-4 * np.eye(2)
+    wanted = [(integral(point + e) - integral(point - e)) / 2e-4 for e in steps]
+    for found in (gw.grad(integral)(point), gw.jacfwd(integral)(point)):
+        np.testing.assert_allclose(found, wanted, rtol=rtol or 2e-6)
+
+
+@pytest.mark.filterwarnings("ignore::scipy.integrate.IntegrationWarning")
+def test_an_integral_without_limit_inside_of_its_range_is_refused() -> None:
+    def logarithm(x: Any) -> Any:
+        return new.quad(lambda t: np.log(np.abs(t - x[0])), 0.0, 2.0)[0]
+
+    def vectors(x: Any) -> Any:
+        return new.quad_vec(lambda t: np.log(np.abs(t - x[0])), 0.0, 2.0, limit=400)[0]
+
+    for integral in (logarithm, vectors):
+        with pytest.raises(NoRuleError, match=r"grows without limit near 0\.7.*points=\[place\]"):
+            gw.grad(integral)(np.array([0.7]))
+    with pytest.raises(NoRuleError, match=r"quad_vec has no derivative with tracked points="):
+        gw.grad(lambda a: new.quad_vec(lambda t: t * a, 0.0, 2.0, points=[a])[0])(0.7)
+
+
 @pytest.mark.parametrize("count", [2, 3])
 @pytest.mark.parametrize("top", [1.5, -0.4])
 def test_quasi_monte_carlo_is_differentiated_at_scipys_points(count: int, top: float) -> None:

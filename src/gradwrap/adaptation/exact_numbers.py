@@ -9,7 +9,7 @@ refuses it.
 from __future__ import annotations
 
 import operator
-from decimal import Decimal
+from decimal import Decimal, getcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -90,13 +90,13 @@ class Exact(Holder):
         return hash(self._gradwrap_array)
 
     def __neg__(self) -> Any:
-        return made(-self.exact, -self._gradwrap_array)
+        return _computed(-self.exact, -self._gradwrap_array)
 
     def __pos__(self) -> Any:
-        return made(+self.exact, self._gradwrap_array)
+        return _computed(+self.exact, self._gradwrap_array)
 
     def __abs__(self) -> Any:
-        return made(abs(self.exact), abs(self._gradwrap_array))
+        return _computed(abs(self.exact), abs(self._gradwrap_array))
 
     def __copy__(self) -> Any:
         return self
@@ -135,7 +135,7 @@ class Exact(Holder):
             if name in ROUNDING:
                 return self.rounded_to(exact)
             function = FUNCTIONS.get(name)
-            return made(exact, function(self._array()) if function else self._gradwrap_array)
+            return _computed(exact, function(self._array()) if function else self._gradwrap_array)
 
         return method
 
@@ -177,7 +177,7 @@ class Exact(Holder):
     def fma(self, other: Any, third: Any) -> Any:
         """Return `self * other + third`, rounded once."""
         exact = self.exact.fma(_exact(other), _exact(third))
-        return made(exact, self._gradwrap_array * _number(other) + _number(third))
+        return _computed(exact, self._gradwrap_array * _number(other) + _number(third))
 
     def _array(self) -> Any:
         return array_of(self._gradwrap_array)
@@ -261,6 +261,17 @@ def made(exact: Any, variable: Any) -> Any:
     return _at(exact, variable) if kind is None else kind(exact, variable)
 
 
+def _computed(exact: Any, variable: Any) -> Any:
+    """Return a computed number; it is a rounded one if its context has fewer digits than floats."""
+    number = made(exact, variable)
+    is_rounded = type_of(exact) is Decimal and getcontext().prec < FLOAT_DIGITS
+    return number.rounded_to(exact) if is_rounded else number
+
+
+FLOAT_DIGITS = 15
+"""The digits that a float keeps of each decimal number."""
+
+
 def _binary(name: str, *, is_swapped: bool) -> Callable[[Any, Any], Any]:
     apply = getattr(operator, name)
 
@@ -279,8 +290,8 @@ def _binary(name: str, *, is_swapped: bool) -> Callable[[Any, Any], Any]:
         if type_of(exact) is complex:
             raise self.refusal(f"__{name}__ with a complex result")
         if name == "mod":
-            return made(exact, a - float(_exact(left) // _exact(right)) * b)
-        return made(exact, apply(a, b))
+            return _computed(exact, a - float(_exact(left) // _exact(right)) * b)
+        return _computed(exact, apply(a, b))
 
     return method
 

@@ -32,6 +32,7 @@ from gradwrap.core.observing.callers import MARK
 from gradwrap.core.observing.code import library_named
 from gradwrap.core.values.dynamic import DICT, SEQUENCE, enclosed_by
 from gradwrap.errors import GradwrapError
+from gradwrap.scipy.answers import Answers
 from gradwrap.scipy.calls import (
     SUSPECTS,
     are_plain,
@@ -139,7 +140,11 @@ def _natively_or_watched(original: Any, args: tuple[Any, ...], kwargs: dict[str,
         raise _RecordedError
     given = (_watched(value, _stop_at_recorded) for value in args)
     options = {name: _watched(value, _stop_at_recorded) for name, value in kwargs.items()}
-    return original(*given, **options)
+    with Answers() as answers:
+        found = original(*given, **options)
+    if answers.found:  # it depends on what is compared, as a root does on the place of a jump
+        raise _RecordedError
+    return found
 
 
 def _has_recorded(value: Any) -> bool:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.integrate
 
 from gradwrap.core.levels.wrapper import is_recorded
-from gradwrap.core.observing.comparing import looker, looks
 from gradwrap.errors import GradwrapError, NoRuleError
 from gradwrap.rules.special.incomplete import half_line
+from gradwrap.scipy.answers import Answers
 from gradwrap.scipy.classes import Class
 from gradwrap.scipy.dispatching import Constant, scipys
 from gradwrap.scipy.doors import dispatcher
 from gradwrap.scipy.interpolants import OfOrder, differentiated
 from gradwrap.scipy.kinds import formula
+from gradwrap.scipy.rules.jumps import refuse_jump_in_step, refuse_jumps
 from gradwrap.scipy.rules.ode import stepped_by_hand, stepping
 from gradwrap.scipy.rules.paths import EXPLICIT, METHODS, Explicit, Implicit, recorded_steps, stages
 from gradwrap.scipy.solving import (
@@ -172,63 +174,94 @@ def _nodes(low: float, high: float, parts: Any) -> Any:
     return np.stack([*ends, side * (1 - t) / t, none, sign * w / t**2])
 
 
-def _subdivision(function: Any, a: float, b: float, options: dict[str, Any]) -> Any:
-    """Return the intervals chosen by QUADPACK, scaled to [0, 1]."""
+def _subdivision(function: Any, a: float, b: float, options: dict[str, Any]) -> tuple[Any, float]:
+    """Return the intervals chosen by QUADPACK, scaled to [0, 1], and the integral."""
     if a == b:
-        return np.array([[0.0, 1.0]])
+        return np.array([[0.0, 1.0]]), 0.0
     made = scipys("integrate.quad")(function, a, b, **{**options, "full_output": 1})
     count = made[2]["last"]
     parts = np.stack([made[2]["alist"][:count], made[2]["blist"][:count]], axis=1)
-    if np.isinf(a) or np.isinf(b):
-        return parts
-    return ((parts if a < b else parts[:, ::-1]) - a) / (b - a)  # QUADPACK's own limits rise
+    if np.isfinite(a) and np.isfinite(b):  # QUADPACK's own limits rise
+        parts = ((parts if a < b else parts[:, ::-1]) - a) / (b - a)
+    return parts, made[0]
 
 
-def _jump_in(function: Any, low: float, high: float, parts: Any) -> float | None:
-    """Return a place inside of a range where a function jumps, or None.
+def _refuse_singular(function: Any, a: float, b: float, parts: Any, fixed: Any = ()) -> None:
+    """Refuse a function that is infinite inside of a range, but not near some fixed places.
 
-    QUADPACK has halved its intervals there until they are tiny. Where a function is steep or has a
-    kink, its change grows with the distance. The ends of `parts` are those in `[0, 1]`.
+    It grows there on short ways as much as on long ones.
     """
     lengths = np.ptp(parts, axis=1)
-    if lengths.min() > TINY:
-        return None
-    is_finite = np.isfinite([low, high]).all()
-    end, side = (low, 1.0) if np.isinf(high) else (high, -1.0)
+    shortest = lengths.min()
+    if shortest > TINY:
+        return
+    middle = np.mean(parts[np.argmin(lengths)])
+    room = min(middle, 1.0 - middle)
+    if room < FAR * shortest:
+        return
 
-    def place(t: float) -> float:
-        return low + t * (high - low) if is_finite else end + side * (1.0 - t) / t
+    def size_at(distance: float) -> Any:
+        of_low, of_high, rest, *_ = _nodes(a, b, middle + np.array([[-distance, distance]]))
+        low, high = (0.0 if np.isinf(end) else end for end in (a, b))
+        values = [function(x) for x in (of_low * low + of_high * high + rest).tolist()]
+        return np.max(np.abs(values)), of_low[10] * low + of_high[10] * high + rest[10]
 
-    def at(t: float) -> Any:
-        return np.asarray(function(place(t)))
-
-    size = np.max(np.abs([at(t) for t in (0.1, 0.5, 0.9)]))
-    for first, last in parts[lengths <= TINY]:
-        length, middle = last - first, 0.5 * (first + last)
-        if min(middle, 1.0 - middle) < FAR * length:
-            continue  # a singular point at an end
-        near, far = (
-            np.max(np.abs(at(middle + steps * length) - at(middle - steps * length)))
-            for steps in (1.0, FAR)
-        )
-        if 0.5 * far < near < np.inf and near > LEAST * size:
-            return place(middle)
-    return None
-
-
-TINY, FAR, LEAST = 1e-4, 30.0, 1e-6
-"""Intervals so short, in proportion to the range, are looked at; a jump changes little at this
-multiple of their length; and it is larger than this part of the function."""
-
-
-def _refuse_jump(place: float) -> NoRuleError:
-    return NoRuleError(
-        f"scipy.integrate: the function jumps near {place:.6g}, where it compares a tracked "
-        "value: the integral's derivative has a term for the place of the jump, which is not "
-        "known. Fix: integrate the parts before and after it, with the tracked place as a limit: "
-        "quad(f, a, place) + quad(g, place, b); or gradwrap.numerical(f) takes the derivative of "
-        "the function that integrates by differences."
+    far = 0.5 * min(room, 0.2)
+    (near, place), (between, _), (away, _) = map(
+        size_at, (0.5 * shortest, (0.5 * shortest * far) ** 0.5, far)
     )
+    grows = near - between > max(0.1 * abs(between - away), 1e-3 * between)
+    if grows and np.all(np.abs(np.asarray(fixed) - place) > TINY * abs(b - a)):
+        raise NoRuleError(
+            f"scipy.integrate: the function grows without limit near {place:.6g}. If that place "
+            "depends on a tracked value, the integral's derivative is a principal value, which is "
+            "not known. Fix: name the place, which may be tracked: quad(..., points=[place])."
+        )
+
+
+TINY, FAR = 1e-5, 30.0
+"""Intervals so short, in proportion to the range, are looked at; those are at its ends that are
+within this multiple of their length of them."""
+
+
+def _halved(function: Any, a: float, b: float, parts: Any) -> Any:
+    """Halve the intervals at singular points, where QUADPACK has extrapolated its sums.
+
+    They are halved until Gauss's rule is exact there, also for a derivative that grows, or there
+    are no numbers between.
+    """
+    low, high = (0.0 if np.isinf(end) else end for end in (a, b))
+
+    def sums(parts: Any) -> tuple[Any, Any]:
+        of_low, of_high, rest, of_length, weight = _nodes(a, b, parts)
+        points = of_low * low + of_high * high + rest
+        values = np.array([function(x) for x in points.tolist()])
+        values = np.reshape(values * (of_length * (high - low) + weight), (len(parts), -1))
+        return np.sum(values, axis=1), np.sum(np.abs(values), axis=1)
+
+    is_exact_at_low = low == 0.0 or np.isinf([a, b]).any()
+    found, sizes = sums(parts)
+    size, done = np.sum(sizes), []
+    while len(parts):
+        halves = np.repeat(parts, 2, axis=0)
+        halves[::2, 1] = halves[1::2, 0] = np.mean(parts, axis=1)
+        of_halves, of_sizes = sums(halves)
+        error = np.abs(found - of_halves[::2] - of_halves[1::2])
+        is_open = error > np.maximum(1e-5 * EXACT * size, 1e-13 * sizes)
+        is_at_zero = is_exact_at_low & (parts[:, 0] == 0.0)
+        is_open &= np.ptp(parts, axis=1) > np.where(is_at_zero, FINEST**4, FINEST)
+        largest = np.argsort(np.where(is_open, -error, 0.0))[:PLACES]
+        is_open &= np.isin(np.arange(len(parts)), largest)
+        done.append(parts[~is_open])
+        again = np.repeat(is_open, 2)
+        parts, found, sizes = halves[again], of_halves[again], of_sizes[again]
+    return np.concatenate(done)
+
+
+EXACT, FINEST, PLACES = 1e-12, 2e-12, 4
+"""Sums are exact that differ by less than this part of them; the shortest interval is this part of
+a range, except at an end from which the numbers near it can be told; and so many
+intervals are halved at a time, since rounding disturbs others near a singular point, too."""
 
 
 def _rule(low: Any, high: Any, parts: Callable[[int, float, float], Any]) -> tuple[Any, Any, Any]:
@@ -255,10 +288,13 @@ def _numbers(values: Any) -> Any:
     return data.tolist() if isinstance(data, np.ndarray) else data
 
 
-def _integrated(fun: Any, ranges: list[Any], options: dict[str, Any] | None = None) -> Any:
+def _integrated(
+    fun: Any, ranges: list[Any], options: dict[str, Any] | None = None, *, is_halved: bool = False
+) -> Any:
     """Integrate over several ranges, the innermost first, on the intervals chosen by QUADPACK.
 
-    A range is a pair of ends, or a function of the outer points that returns one.
+    A range is a pair of ends, or a function of the outer points that returns one. Those of one
+    range are halved where QUADPACK has extrapolated from their sum.
     """
     native, plain_ranges = (
         quiet(fun),
@@ -266,7 +302,7 @@ def _integrated(fun: Any, ranges: list[Any], options: dict[str, Any] | None = No
     )
     columns: list[Any] = []
     weights: Any = np.ones(1)
-    jumps: list[float] = []
+    sums: list[Any] = []
     for depth in reversed(range(len(ranges))):
         one = ranges[depth]
         if callable(one) and columns:
@@ -287,37 +323,60 @@ def _integrated(fun: Any, ranges: list[Any], options: dict[str, Any] | None = No
                 given = plain((x, *own))
                 return scipys("integrate.nquad")(native, plain_ranges[:depth], given)[0]
 
-            found = _subdivision(inner, low, high, options or {})
-            place = None if depth else _jump_in(inner, low, high, found)
-            jumps.extend([] if place is None else [place])
+            found, value = _subdivision(inner, low, high, options or {})
+            if is_halved:
+                found = _halved(inner, low, high, found)
+                _refuse_singular(inner, low, high, found)
+            elif len(ranges) == 1:
+                sums.append(value)
             return found
 
         points, own_weights, at = _rule(ends[:, 0], ends[:, 1], parts)
         columns = [points, *(column[at] for column in columns)]
         weights = weights[at] * own_weights
-    return np.sum(weights * _at_nodes(lambda *xs: as_array(fun(*xs)), columns, jumps))
+    terms = weights * _at_nodes(lambda *xs: as_array(fun(*xs)), columns)
+    total = np.sum(terms)
+    is_divided = sums and terms.shape[0] > len(sums) * len(GAUSS_21[0])
+    if is_divided and abs(data_of(total) - sum(sums)) > EXACT * np.sum(np.abs(data_of(terms))):
+        return _integrated(fun, ranges, options, is_halved=True)
+    return total
 
 
-def _at_nodes(function: Any, columns: list[Any], jumps: list[float]) -> Any:
-    """Evaluate a function at each point; refuse one that compares tracked values and jumps."""
-    if not jumps:
-        return _at_each(function, columns)
-    compared: list[str] = []
-    outer = looks()
-
-    def look(kind: str, *values: Any) -> None:
-        compared.append(kind)
-        if outer is not None:
-            outer(kind, *values)
-
-    token = looker.set(look)
-    try:
+def _at_nodes(function: Any, columns: list[Any]) -> Any:
+    """Evaluate a function at each point; refuse one that jumps where it compares tracked values."""
+    with Answers() as answers:
         found = _at_each(function, columns)
-    finally:
-        looker.reset(token)
-    if compared:
-        raise _refuse_jump(jumps[0])
+    if answers.found:
+        order = np.lexsort([data_of(column) for column in columns])
+        order = order[:: 1 + len(order) // PROBES]
+        refuse_jumps(function, ([column[i] for column in columns] for i in order), OF_INTEGRALS)
     return found
+
+
+def _refuse_jumps_between(function: Any, low: Any, high: Any) -> None:
+    """Refuse a function that jumps on the ways between some points in its ranges."""
+    edges = np.linspace(0.0, 1.0, 17)
+    parts = np.stack([edges[:-1], edges[1:]], axis=1)
+    columns: list[Any] = []
+    for k in range(low.shape[0]):
+        column = _rule(low[k : k + 1], high[k : k + 1], lambda *_: parts)[0]
+        order = np.random.default_rng(k).permutation(column.shape[0])
+        columns.append(column[order] if k else column)  # so that the points fill a box
+    count = columns[0].shape[0]
+    with Answers(is_probe=True) as answers:
+        for i in (0, count // 2, count - 1):
+            function(*[column[i] for column in columns])
+    if answers.found:
+        points = ([column[i] for column in columns] for i in range(count))
+        refuse_jumps(function, points, OF_INTEGRALS)
+
+
+PROBES = 1000
+"""So many nodes are looked at for jumps between them."""
+OF_INTEGRALS = (
+    "integrate the parts before and after it, with the tracked place as a limit: "
+    "quad(f, a, place) + quad(g, place, b)"
+)
 
 
 def _pair(ends: Any) -> Any:
@@ -328,17 +387,26 @@ def _quad(
     result: Any, fun: Any, a: Any, b: Any, args: Any, epsabs: Any, epsrel: Any, limit: Any,
     points: Any, complex_func: Any, weight: Any, wvar: Any,
 ) -> Any:  # fmt: skip
-    options = {"epsabs": epsabs, "epsrel": epsrel, "limit": limit, "points": plain(points)}
+    options = {"epsabs": epsabs, "epsrel": epsrel, "limit": limit}
     if weight is not None and (weight not in WAVES or not np.isfinite([plain(a), plain(b)]).all()):
         refuse("scipy.integrate.quad", weight=weight)
     wave = None if weight is None else WAVES[weight]
+
+    stops = [a, b]
+    if points is not None:
+        low, high = sorted([plain(a), plain(b)])
+        inner = [one for one in points if low < plain(one) < high]
+        stops = [a, *sorted(inner, key=plain, reverse=bool(plain(a) > plain(b))), b]
 
     def integrand(x: Any) -> Any:
         value = fun(x, *args)
         return value if wave is None else value * wave(wvar * x)
 
     def integrated(part: Any) -> Any:
-        return _integrated(lambda x: part(as_array(integrand(x))), [(a, b)], options)
+        return sum(
+            _integrated(lambda x: part(as_array(integrand(x))), [ends], options)
+            for ends in itertools.pairwise(stops)
+        )
 
     if complex_func:
         return {(0,): integrated(np.real) + 1j * integrated(np.imag)}
@@ -402,8 +470,12 @@ def _refuse_equal(name: str, a: Any, b: Any) -> None:
         )
 
 
-def _quad_vec(result: Any, fun: Any, a: Any, b: Any, args: Any, name: Any) -> Any:
+def _quad_vec(result: Any, fun: Any, a: Any, b: Any, args: Any, points: Any, name: Any) -> Any:
     _refuse_equal(name, a, b)
+    if is_recorded(points):
+        raise NoRuleError(
+            f"{name} has no derivative with tracked points=. Fix: integrate the parts between them."
+        )
     low, high = (np.reshape(as_array(end) * 1.0, (1,)) for end in (a, b))
     ends = np.array([plain(a), plain(b)])
     if np.all(np.isfinite(ends)):
@@ -411,12 +483,12 @@ def _quad_vec(result: Any, fun: Any, a: Any, b: Any, args: Any, name: Any) -> An
     else:
         edges = np.linspace(0.0, 1.0, 17)
         parts = np.stack([edges[:-1], edges[1:]], axis=1)
-    points, weights, _ = _rule(low, high, lambda *_: parts)
+    nodes, weights, _ = _rule(low, high, lambda *_: parts)
     native = quiet(fun)
+    fixed = () if points is None else points
     start, end = ends.tolist()
-    jump = _jump_in(lambda x: native(x, *plain(args)), start, end, parts)
-    jumps = [] if jump is None else [jump]
-    values = _at_nodes(lambda x: as_array(fun(x, *args)), [points], jumps)
+    _refuse_singular(lambda x: native(x, *plain(args)), start, end, parts, fixed)
+    values = _at_nodes(lambda x: as_array(fun(x, *args)), [nodes])
     return {(0,): np.tensordot(weights, values, 1)}
 
 
@@ -427,6 +499,13 @@ def _again(result: Any, again: Any, a: Any, b: Any, name: Any) -> Any:
     return {(part,): getattr(again(), part)}
 
 
+def _cubature(result: Any, again: Any, fun: Any, a: Any, b: Any, args: Any, name: Any) -> Any:
+    found = _again(result, again, a, b, name)
+    low, high = np.broadcast_arrays(*(np.reshape(as_array(one) * 1.0, (-1,)) for one in (a, b)))
+    _refuse_jumps_between(lambda *x: fun(np.stack(x)[None, :], *args), low, high)
+    return found
+
+
 def _tanhsinh(
     result: Any, again: Any, fun: Any, a: Any, b: Any, args: Any, log: Any, name: Any
 ) -> Any:
@@ -434,7 +513,11 @@ def _tanhsinh(
     low, high = (np.asarray(plain(one), dtype=float) for one in (a, b))
     are_finite = np.isfinite(low).all() and np.isfinite(high).all()
     if are_finite and not (log and is_recorded([a, b])):
-        return _again(result, again, a, b, name)
+        found = _again(result, again, a, b, name)
+        shape = np.shape(result.integral)
+        ends = [np.reshape(np.broadcast_to(as_array(one) * 1.0, shape), (-1,)) for one in (a, b)]
+        _refuse_jumps_between(lambda *x: fun(np.reshape(np.stack(x), shape), *args), *ends)
+        return found
     if np.size(result.integral) != 1 or low.item() >= high.item():
         raise NoRuleError(
             f"{name} with infinite limits, or with log=True and tracked limits, has a derivative "
@@ -498,6 +581,7 @@ def _qmc_quad(
         sample = np.where(turned, 1.0 - sample, sample)
         x = low + sample * (high - low)
         total = total + volume * np.mean(as_array(fun(x.T)))
+    _refuse_jumps_between(lambda *x: fun(np.stack(x)), low, high)
     return {(0,): total / n_estimates}
 
 
@@ -706,7 +790,10 @@ def _odeint(
         for low, high in steps:  # parts of the interval, with ends that may be tracked
             h = length * ((high - low) / span)
             at = times[k - 1] + length * ((low - points[k - 1]) / span)
-            y, f, _ = stages(METHODS["DOP853"], rate, at, y, f, h)
+            before = plain(at), y
+            with Answers() as answers:
+                y, f, _ = stages(METHODS["DOP853"], rate, at, y, f, h)
+            refuse_jump_in_step(answers, rate, before, (plain(at + h), y))
         columns.append(y)
         gap = np.asarray(found[k]).reshape(-1) - data_of(y)
         if np.all(np.abs(gap) <= 10.0 * (atol + rtol * np.abs(data_of(y)))):
@@ -780,7 +867,7 @@ ROWS = [
     _with_list("fixed_quad", _fixed_quad),
     _solved("quad_vec", _quad_vec, prepare=_first_two),
     _with_list("tanhsinh", _tanhsinh),
-    _with_list("cubature", _again),
+    _with_list("cubature", _cubature),
     _solved("qmc_quad", _qmc_quad, refused="log", prepare=_copied_generator),
     _with_list(
         "solve_ivp",

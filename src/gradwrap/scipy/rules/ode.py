@@ -9,6 +9,7 @@ import numpy as np
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import is_recorded
 from gradwrap.errors import NoRuleError
+from gradwrap.scipy.answers import Answers
 from gradwrap.scipy.classes import meta_of
 from gradwrap.scipy.dispatching import scipys
 from gradwrap.scipy.rules.paths import EXPLICIT, METHODS, Explicit, Implicit, recorded_steps
@@ -111,9 +112,11 @@ def stepped_by_hand(native: Any) -> Any:
     def init(self: Any, fun: Any, t0: Any, y0: Any, t_bound: Any, *args: Any, **more: Any) -> None:
         self._path = None
         rate = _rate_of(fun, args, more)
-        moves = is_recorded([t0, y0, t_bound]) or (
-            is_differentiating() and is_recorded(rate(t0, as_array(y0)))
-        )
+        with Answers(is_probe=True) as answers:
+            moves = is_recorded([t0, y0, t_bound]) or (
+                is_differentiating() and is_recorded(rate(t0, as_array(y0)))
+            )
+        moves = moves or bool(answers.found)
         if not moves or type(self) is not made:
             native.__init__(self, fun, t0, y0, t_bound, *args, **more)
             return

@@ -10,7 +10,9 @@ import scipy.integrate
 
 from gradwrap.core.levels.modes import is_grad_enabled
 from gradwrap.core.levels.wrapper import is_recorded
+from gradwrap.scipy.answers import Answers
 from gradwrap.scipy.dispatching import scipys
+from gradwrap.scipy.rules.jumps import refuse_jump_in_step
 from gradwrap.scipy.solving import data_of, plain
 from gradwrap.transforms.implicit import custom_root
 
@@ -114,7 +116,7 @@ class Path:
         self.is_forward: bool = self.points[-1] >= self.points[0]
         self.states: list[Any] = [y]
         for i in range(len(times) - 1):
-            self.states.append(self.stepped(i))
+            self.states.append(self._checked(i))
 
     def __call__(self, t: Any) -> Any:
         """Return the state at a time."""
@@ -130,7 +132,15 @@ class Path:
         """Take a step more, to a time."""
         self.times.append(time)
         self.points.append(float(plain(time)))
-        self.states.append(self.stepped(len(self.times) - 2))
+        self.states.append(self._checked(len(self.times) - 2))
+
+    def _checked(self, i: int) -> Any:
+        """Take a step, and refuse a rate that jumps in it where it compares tracked values."""
+        with Answers() as answers:
+            state = self.stepped(i)
+        ends = (self.points[i], self.states[i]), (self.points[i + 1], state)
+        refuse_jump_in_step(answers, self.rate, *ends)
+        return state
 
     def stepped(self, i: int) -> Any:
         """Return the state at the end of a step."""
