@@ -643,20 +643,24 @@ def _svd(x: Any, rows: int, columns: int) -> Any:
 
 
 PHASES: dict[str, Any] = {
-    "eigh": lambda x: _weighed(np.linalg.eigh(_hermitian(x))[1]),
-    "eigh of the upper triangle": lambda x: _weighed(np.linalg.eigh(_hermitian(x), "U")[1]),
-    "eigh of a stack": lambda x: _weighed(
-        np.linalg.eigh(np.stack([_hermitian(x), _hermitian(x) + np.diag([0.3, 2.0, -1.0])]))[1]
+    "eigh": fn(lambda x: _weighed(np.linalg.eigh(_hermitian(x))[1])),
+    "eigh of the upper triangle": fn(lambda x: _weighed(np.linalg.eigh(_hermitian(x), "U")[1])),
+    "eigh of a stack": fn(
+        lambda x: _weighed(
+            np.linalg.eigh(np.stack([_hermitian(x), _hermitian(x) + np.diag([0.3, 2.0, -1.0])]))[1]
+        )
     ),
-    "eigh of SciPy": lambda x: _weighed(scipys.eigh(_hermitian(x))[1]),
-    "eigh of SciPy, upper": lambda x: _weighed(scipys.eigh(_hermitian(x), lower=False)[1]),
-    "eig": lambda x: _weighed(np.linalg.eig(_complex(x, 3, 3))[1]),
-    "eig of a real matrix": lambda x: _weighed(np.linalg.eig(x[:9].reshape(3, 3))[1]),
-    "svd": lambda x: _svd(x, 3, 3),
-    "svd of a tall matrix": lambda x: _svd(x, 4, 2),
-    "values and vectors": lambda x: (
-        np.sum(np.sin(np.linalg.eigh(_hermitian(x))[0]))
-        + np.linalg.eigh(_hermitian(x))[1][1, 2].imag
+    "eigh of SciPy": fn(lambda x: _weighed(scipys.eigh(_hermitian(x))[1])),
+    "eigh of SciPy, upper": fn(lambda x: _weighed(scipys.eigh(_hermitian(x), lower=False)[1])),
+    "eig": fn(lambda x: _weighed(np.linalg.eig(_complex(x, 3, 3))[1])),
+    "eig of a real matrix": fn(lambda x: _weighed(np.linalg.eig(x[:9].reshape(3, 3))[1])),
+    "svd": fn(lambda x: _svd(x, 3, 3)),
+    "svd of a tall matrix": fn(lambda x: _svd(x, 4, 2)),
+    "values and vectors": fn(
+        lambda x: (
+            np.sum(np.sin(np.linalg.eigh(_hermitian(x))[0]))
+            + np.linalg.eigh(_hermitian(x))[1][1, 2].imag
+        )
     ),
 }
 

@@ -73,8 +73,8 @@ def without_phase(xp: Any, name: str, pairs: Sequence[tuple[Any, Any, Any]]) -> 
     if pairs[0][2] is None:
         return [g for _, g, _ in pairs]
     products = [xp.conj(v) * g for v, g, _ in pairs]
-    slopes = sum(xp.sum(xp.imag(one), axis=-2, keepdims=True) for one in products)
-    sizes = sum(xp.sum(xp.abs(one), axis=-2, keepdims=True) for one in products)
+    slopes: Any = sum(xp.sum(xp.imag(one), axis=-2, keepdims=True) for one in products)
+    sizes: Any = sum(xp.sum(xp.abs(one), axis=-2, keepdims=True) for one in products)
     eps = float(xp.finfo(sizes.dtype).eps)
     turns = xp.abs(slopes) > eps**0.5 * sizes
     slopes = xp.where(turns, slopes, 0.0)

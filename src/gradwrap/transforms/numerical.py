@@ -138,15 +138,16 @@ class _Call:
         """Return an array of objects that are numbers, or an exact number, as floats."""
         if isinstance(out, (Decimal, Fraction)):
             return float(out)
-        if getattr(out, "dtype", None) != np.dtype("O") or not isinstance(out, np.ndarray):
+        if not isinstance(out, np.ndarray) or getattr(out, "dtype", None) != np.dtype("O"):
             return out
-        elements: list[Any] = out.reshape(-1).tolist()
+        array: Any = out
+        elements: list[Any] = array.reshape(-1).tolist()
         numbers = [one for one in elements if isinstance(one, NUMBERS)]
         if all(isinstance(one, int) for one in numbers):
-            return out
+            return array
         if len(numbers) == len(elements):
             is_complex = any(isinstance(one, complex) for one in numbers)
-            return out.astype(complex if is_complex else float)
+            return array.astype(complex if is_complex else float)
         raise TrackedValueError(
             f"gradwrap.numerical({self.name}): the function has returned an array of objects, of "
             "which some are numbers, and these would have no gradient. Fix: give "
