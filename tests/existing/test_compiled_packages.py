@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from modes import check_modes
 from packages import written
 
 if TYPE_CHECKING:
@@ -153,6 +154,28 @@ def test_axes_of_functions_of_parts(tmp_path: Path) -> None:
         np.testing.assert_allclose(pull(cotangent), pull_wanted(cotangent), err_msg=name)
     with pytest.raises(gw.errors.NoRuleError, match=r"_dot.*signature=\. Fix: leave it out"):
         gw.jacobian(gw.adapting(package.signed))(X)
+
+
+@pytest.mark.parametrize("types", ["[nb.float64(nb.float64)]", ""])
+def test_a_branch_of_a_ufunc_may_give_another_dtype(types: str, tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    package = written(
+        tmp_path,
+        f"""
+        import numba as nb
+
+        @nb.vectorize({types})
+        def bump(t):
+            value = 0
+            if t > 0.5:
+                value = t * t
+            return value
+
+        def run(x):
+            return bump(np.concatenate([np.zeros(1), x]))
+        """,
+    )
+    check_modes(package.run, X + 0.2)
 
 
 def test_functions_and_classes_of_numba(tmp_path: Path) -> None:

@@ -553,7 +553,9 @@ EXACT = """
 """
 
 
+@pytest.mark.peers
 def test_exact_numbers_enter_arrays(tmp_path: Path) -> None:
+    pytest.importorskip("sympy")
     package = written(tmp_path, EXACT)
     for name, function in package.functions().items():
         expected = float(function(0.7001) - function(0.6999)) / 2e-4
@@ -563,6 +565,8 @@ def test_exact_numbers_enter_arrays(tmp_path: Path) -> None:
         np.testing.assert_allclose(slope, expected, rtol=1e-7, err_msg=name)
 
 
+@pytest.mark.peers
 def test_a_symbol_without_a_value_enters_no_array(tmp_path: Path) -> None:
+    pytest.importorskip("sympy")
     with pytest.raises(NotAnArrayError, match="Symbol"):
         gw.jacobian(gw.adapting(written(tmp_path, EXACT).free))(0.7)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import sys
 import types
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -321,3 +323,27 @@ def test_a_function_that_writes_to_an_argument_is_refused() -> None:
         return gw.numerical(multiply)(x, x, out=np.zeros(3))
 
     np.testing.assert_allclose(gw.grad(lambda x: np.sum(returned(x)))(x), 2 * x, rtol=1e-8)
+
+
+def test_numbers_in_other_results_have_derivatives() -> None:
+    results: list[Any] = [
+        lambda x: np.array([x[0] ** 2, x[1]], dtype=object),
+        lambda x: np.array([[Decimal(float(x[0])) ** 2], [Fraction(float(x[1]))]], dtype=object),
+        lambda x: (Decimal(float(x[0])) ** 2, Fraction(float(x[1]))),
+        lambda x: pytest.importorskip("pandas").Series([x[0] ** 2, x[1]], dtype=object).to_numpy(),
+    ]
+    for function in results:
+
+        def total(x: Any, function: Any = function) -> Any:
+            found = gw.numerical(function)(x)
+            return sum(np.ravel(part)[0] if np.ndim(part) else part for part in found)
+
+        np.testing.assert_allclose(gw.grad(total)(np.array([0.5, 0.7])), [1.0, 1.0], rtol=1e-8)
+
+
+def test_numbers_beside_other_objects_are_refused() -> None:
+    mixed = gw.numerical(lambda x: np.array([x[0], "a", None], dtype=object))
+    with pytest.raises(TrackedValueError, match=r"array of objects, of which some are numbers"):
+        gw.grad(lambda x: mixed(x)[0])(np.array([0.5]))
+    plain = gw.numerical(lambda x: (x[0] ** 2, np.array([1, "a"], dtype=object)))
+    np.testing.assert_allclose(gw.grad(lambda x: plain(x)[0])(np.array([0.5])), [1.0], rtol=1e-8)

@@ -278,10 +278,11 @@ def test_solvers_that_are_stepped_by_hand_refuse_jumps() -> None:
 
 def test_after_an_event_another_integration_starts() -> None:
     def final(place: Any) -> Any:
-        def switch(t: Any, y: Any) -> Any:
+        def at_place(t: Any, y: Any) -> Any:
             return t - place
 
-        switch.terminal = True  # type: ignore[attr-defined]
+        switch: Any = at_place
+        switch.terminal = True
         options = {"rtol": 1e-9, "atol": 1e-11}
         first = new.solve_ivp(lambda t, y: [1.0], (0.0, 2.0), [0.0], events=switch, **options)
         start = first.t_events[0][0], first.y_events[0][0]

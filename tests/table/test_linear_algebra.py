@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.errors import DegeneracyWarning
+from gradwrap.scipy import linalg as scipys_linalg
 from harness import cases_of, to_numpy
 from lambdas import fn, rows
 
@@ -607,3 +609,85 @@ def test_the_triangle_that_is_asked_for_is_read(uplo: str) -> None:
     np.testing.assert_allclose(batch[1], gw.grad(fun)(2.0 * a), rtol=1e-10)
     with pytest.raises(ValueError, match="UPLO argument must be"):
         gw.grad(fn(lambda x: np.sum(ANY.linalg.eigh(x, "X")[0])))(a)
+
+
+# Phases of complex vectors ------------------------------------------------------------------------
+
+scipys: Any = scipys_linalg
+WEIGHTS = np.random.default_rng(7).normal(size=(2, 2, 4, 4))
+
+
+def _complex(x: Any, rows: int, columns: int) -> Any:
+    parts = x[: 2 * rows * columns].reshape(2, rows, columns)
+    return parts[0] + 1j * parts[1]
+
+
+def _hermitian(x: Any) -> Any:
+    a = _complex(x, 3, 3)
+    return a + np.conj(a.T)
+
+
+def _weighed(*vectors: Any) -> Any:
+    total: Any = 0.0
+    for vector, (of_real, of_imag) in zip(vectors, WEIGHTS, strict=False):
+        one = vector * vector  # LAPACK may change the signs
+        rows, columns = one.shape[-2:]
+        total = total + np.sum(np.real(one) * of_real[:rows, :columns])
+        total = total + np.sum(np.imag(one) * of_imag[:rows, :columns])
+    return total
+
+
+def _svd(x: Any, rows: int, columns: int) -> Any:
+    u, s, vh = np.linalg.svd(_complex(x, rows, columns), full_matrices=False)
+    return _weighed(u, vh) + np.sum(s**2)
+
+
+PHASES: dict[str, Any] = {
+    "eigh": fn(lambda x: _weighed(np.linalg.eigh(_hermitian(x))[1])),
+    "eigh of the upper triangle": fn(lambda x: _weighed(np.linalg.eigh(_hermitian(x), "U")[1])),
+    "eigh of a stack": fn(
+        lambda x: _weighed(
+            np.linalg.eigh(np.stack([_hermitian(x), _hermitian(x) + np.diag([0.3, 2.0, -1.0])]))[1]
+        )
+    ),
+    "eigh of SciPy": fn(lambda x: _weighed(scipys.eigh(_hermitian(x))[1])),
+    "eigh of SciPy, upper": fn(lambda x: _weighed(scipys.eigh(_hermitian(x), lower=False)[1])),
+    "eig": fn(lambda x: _weighed(np.linalg.eig(_complex(x, 3, 3))[1])),
+    "eig of a real matrix": fn(lambda x: _weighed(np.linalg.eig(x[:9].reshape(3, 3))[1])),
+    "svd": fn(lambda x: _svd(x, 3, 3)),
+    "svd of a tall matrix": fn(lambda x: _svd(x, 4, 2)),
+    "values and vectors": fn(
+        lambda x: (
+            np.sum(np.sin(np.linalg.eigh(_hermitian(x))[0]))
+            + np.linalg.eigh(_hermitian(x))[1][1, 2].imag
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PHASES)
+def test_phases_of_complex_vectors_are_lapacks(name: str) -> None:
+    function, x = PHASES[name], np.random.default_rng(3).normal(size=18)
+    wanted = [(function(x + 1e-6 * e) - function(x - 1e-6 * e)) / 2e-6 for e in np.eye(18)]
+    for transform in (gw.grad, gw.jacfwd):
+        np.testing.assert_allclose(transform(function)(x), wanted, rtol=1e-6, atol=1e-6)
+    slopes = gw.grad(function)
+    second = [(slopes(x + 1e-6 * e) - slopes(x - 1e-6 * e)) / 2e-6 for e in np.eye(18)]
+    scale = np.max(np.abs(second))
+    np.testing.assert_allclose(gw.hessian(function)(x), second, rtol=1e-5, atol=1e-5 * scale)
+
+
+def test_a_phase_that_nothing_tells_has_no_derivative() -> None:
+    def loss(x: Any) -> Any:  # of a real symmetric matrix at this point: all components are real
+        return np.sum(np.imag(np.linalg.eigh(_hermitian(x))[1]) * WEIGHTS[0, 0, :3, :3])
+
+    def invariant(x: Any) -> Any:
+        return np.sum(np.abs(np.linalg.eigh(_hermitian(x))[1]) * WEIGHTS[0, 0, :3, :3])
+
+    x = np.concatenate([np.random.default_rng(3).normal(size=9), np.zeros(9)])
+    with pytest.warns(DegeneracyWarning, match=r"linalg\.eigh: the loss depends on the phase"):
+        assert np.isnan(gw.grad(loss)(x)).any()
+    with pytest.warns(DegeneracyWarning, match=r"linalg\.svd: the loss depends on the phase"):
+        assert np.isnan(gw.grad(lambda x: _svd(x, 2, 4))(WEIGHTS[0, 0].ravel())).any()
+    wanted = [(invariant(x + 1e-6 * e) - invariant(x - 1e-6 * e)) / 2e-6 for e in np.eye(18)]
+    np.testing.assert_allclose(gw.grad(invariant)(x), wanted, rtol=1e-6, atol=1e-7)

@@ -87,7 +87,7 @@ def uncompiling(decorator: Any) -> Any:
 
 def uncompiled_ufunc(function: Any, python: Any = None) -> Any:
     """Make a stand-in for a ufunc that runs the Python function on each element."""
-    elementwise: Any = drop_in.vectorize(python or function._dispatcher.py_func)  # noqa: SLF001  it has no other name
+    python = python or function._dispatcher.py_func  # noqa: SLF001  it has no other name
 
     @functools.wraps(function)
     def stand_in(*args: Any, out: Any = None, where: Any = True, **options: Any) -> Any:
@@ -96,7 +96,7 @@ def uncompiled_ufunc(function: Any, python: Any = None) -> Any:
         _check_options(function, options, args)
         args, rest = args[: function.nin], args[function.nin :]
         (into,) = rest or (out if isinstance(out, TUPLE) else (out,))
-        found = elementwise(*args)
+        found = drop_in.vectorize(python, otypes=_dtypes_of(function, args))(*args)
         if where is not True:
             before = ours.zeros(found.shape, found.dtype) if into is None else into
             found = ours.where(where, found, before)
@@ -107,6 +107,14 @@ def uncompiled_ufunc(function: Any, python: Any = None) -> Any:
 
     vars(stand_in)[COMPILED] = function
     return stand_in
+
+
+def _dtypes_of(function: Any, args: Any) -> list[Any]:
+    """Return the dtypes of a ufunc's results, which its branches may not give."""
+    ones = [np.ones((), one.dtype) if hasattr(one, "dtype") else np.ones_like(one) for one in args]
+    with np.errstate(all="ignore"):
+        found = function(*ones)
+    return [one.dtype for one in found] if isinstance(found, TUPLE) else [found.dtype]
 
 
 def overloaded(function: Any) -> Any:

@@ -2,8 +2,8 @@
 
 Every formula is the adjoint, in the inner product Re tr(A^H B), of the linear map from a tangent of
 the matrix to the tangents of the factors. So the rows are `holomorphic=False`, and serve real and
-complex matrices alike. Vectors (and the phases of complex ones) are determined only up to a choice;
-the gradient is right for losses that do not depend on that choice.
+complex matrices alike. Vectors are determined only up to a choice: a sign, which stays, and the
+phase of complex ones, which is LAPACK's where a real component tells it (`phases.py`).
 
 If two eigenvalues (or singular values) are equal up to rounding, the term that would divide by
 their difference is dropped. That is exact for a loss that depends on their vectors only through the
@@ -41,6 +41,7 @@ from gradwrap.rules.matrices import (
     rounding,
     skew_part,
 )
+from gradwrap.rules.phases import largest, real_row, vector_pairs, with_phase, without_phase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -236,6 +237,7 @@ def of_eigh(xp: Any, g: Any, out: Any, equal: float = 0.0) -> tuple[Any]:
     if of_v is None:
         middle = _diagonal_of(xp, of_w, v)
     else:
+        (of_v,) = without_phase(xp, "linalg.eigh", [(v, of_v, real_row(xp, v))])
         overlap = back @ of_v
         turning = skew_part(xp, overlap)
         middle = defined(xp, w, n, turning, overlap, inverse_gaps(xp, w, n, equal) * turning)
@@ -249,6 +251,7 @@ def _eigh_jvp(xp: Any, t: Any, out: Any, equal: float = 0.0) -> tuple[Any, Any]:
     w, v = out
     inner = adjoint(xp, v) @ hermitian_part(xp, t) @ v
     of_v = v @ (inverse_gaps(xp, w, w.shape[-1], equal) * inner)
+    (of_v,) = with_phase(xp, [(v, of_v, real_row(xp, v))])
     if is_recorded(w):
         again = _vectors_again(xp, w, v)
         inner = adjoint(xp, again) @ hermitian_part(xp, t) @ again
@@ -294,6 +297,7 @@ def of_eig(xp: Any, g: Any, x: Any, out: Any, equal: float = 0.0) -> tuple[Any]:
     if of_v is None:
         middle = _diagonal_of(xp, of_w, v)
     else:
+        (of_v,) = without_phase(xp, "linalg.eig", [(v, of_v, largest(xp, v))])
         overlap = back @ of_v
         lengths = xp.real(xp.linalg.diagonal(overlap))
         turned = overlap - (back @ v) * xp.astype(lengths, v.dtype)[..., None, :]
@@ -313,7 +317,8 @@ def _eig_jvp(xp: Any, t: Any, x: Any, out: Any, equal: float = 0.0) -> tuple[Any
     if is_recorded(w):
         again = _eig_vectors_again(xp, x, w)
         inner = xp.linalg.solve(again, xp.astype(t, v.dtype) @ again)
-    return xp.linalg.diagonal(inner), moved - v * xp.astype(growth, v.dtype)
+    moved = moved - v * xp.astype(growth, v.dtype)
+    return xp.linalg.diagonal(inner), *with_phase(xp, [(v, moved, largest(xp, v))])
 
 
 def _svd_parts(xp: Any, s: Any, shape: tuple[int, ...], equal: float = 0.0) -> tuple[Any, Any, Any]:
@@ -363,6 +368,7 @@ def of_svd(xp: Any, g: Any, x_meta: Any, out: Any, equal: float = 0.0) -> tuple[
     u, of_u = _of_first(xp, "linalg.svd", u, of_u, s)
     v, of_v = _of_first(xp, "linalg.svd", adjoint(xp, vh), adjoint(xp, of_vh), s)
     vh = adjoint(xp, v)
+    of_v, of_u = without_phase(xp, "linalg.svd", vector_pairs(xp, u, of_u, v, of_v))
     left, right = adjoint(xp, u) @ of_u, vh @ of_v
     gaps, sums, inverse = _svd_parts(xp, s, x_meta.shape, equal)
     turning, size = skew_part(xp, left + right), xp.abs(left) + xp.abs(right)
@@ -393,6 +399,7 @@ def _svd_jvp(xp: Any, t: Any, x_meta: Any, out: Any, equal: float = 0.0) -> tupl
         of_u = of_u + (on_v - u1 @ inner) * inverse
     if v.shape[-2] > k:
         of_v = of_v + (on_u - v1 @ adjoint(xp, inner)) * inverse
+    of_v, of_u = with_phase(xp, vector_pairs(xp, u1, of_u, v1, of_v))
     if is_recorded(s):
         left, _, right = _pairs_again(xp, u, s, vh, max(x_meta.shape[-2:]))
         inner = adjoint(xp, left) @ t @ adjoint(xp, right)
@@ -551,7 +558,7 @@ RULES = [
         outputs=2,
         samples=("spd(3)", "spd(2, 3)", "spd(0)", "spd(0, 2)"),
         probe=_eig_invariants,
-        convention=f"vectors of norm one, for losses of no phase; {EQUAL}",
+        convention=f"vectors of norm one; {EQUAL}",
     ),
     _row(
         "linalg.svd",

@@ -94,7 +94,7 @@ def weighs_equals(values: Any, n: int, weights: Any) -> bool:
 
 def check_independent(name: str, undefined: Any) -> None:
     """Warn if a derivative is NaN because columns of a matrix are linearly dependent."""
-    _warn_of_nan(
+    warn_of_nan(
         undefined,
         f"{name}: columns of a matrix are zero or linearly dependent, up to rounding, so its "
         "factors have no derivative, and the gradient is NaN. Fix: use lstsq, pinv or svd for "
@@ -115,7 +115,7 @@ def defined_by_span(xp: Any, name: str, overlap: Any, size: Any, result: Any) ->
     eps = float(xp.finfo(turning.dtype).eps)
     limit = eps**0.5 * xp.max(xp.abs(overlap), axis=(-2, -1))
     turns = turning > limit + 16 * eps * overlap.shape[-1] * (1.0 + size * size)
-    _warn_of_nan(
+    warn_of_nan(
         turns,
         f"{name}: the loss depends on the vectors that complete those of the matrix to a basis. "
         "They are a choice, and have no derivative: the gradient is NaN. Fix: use a function of "
@@ -125,7 +125,8 @@ def defined_by_span(xp: Any, name: str, overlap: Any, size: Any, result: Any) ->
     return xp.where(turns[..., None, None], float("nan"), result)
 
 
-def _warn_of_nan(undefined: Any, message: str) -> None:
+def warn_of_nan(undefined: Any, message: str) -> None:
+    """Warn if a derivative is NaN."""
     found = innermost(undefined)
     if _may_read(found) and bool(backend_of(found).xp.any(found)):
         warnings.warn(message, DegeneracyWarning, stacklevel=3)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
@@ -125,11 +127,32 @@ class _Call:
         args, kwargs = unflatten(self.tree, leaves)
         with differentiating(False):  # adapted code runs as it is
             outs, tree = flatten(self.fun(*args, **kwargs))
+        outs = list(map(self._as_floats, outs))
         if keeps:
             self._check_arguments(leaves, x, outs)
             self.outs, self.out_tree = outs, tree
         numbers = [np.asarray(out).reshape(-1) for out in outs if _is_number(out)]
         return np.concatenate([np.zeros(0), *numbers])
+
+    def _as_floats(self, out: Any) -> Any:
+        """Return an array of objects that are numbers, or an exact number, as floats."""
+        if isinstance(out, (Decimal, Fraction)):
+            return float(out)
+        if not isinstance(out, np.ndarray) or getattr(out, "dtype", None) != np.dtype("O"):
+            return out
+        array: Any = out
+        elements: list[Any] = array.reshape(-1).tolist()
+        numbers = [one for one in elements if isinstance(one, NUMBERS)]
+        if all(isinstance(one, int) for one in numbers):
+            return array
+        if len(numbers) == len(elements):
+            is_complex = any(isinstance(one, complex) for one in numbers)
+            return array.astype(complex if is_complex else float)
+        raise TrackedValueError(
+            f"gradwrap.numerical({self.name}): the function has returned an array of objects, of "
+            "which some are numbers, and these would have no gradient. Fix: give "
+            "gradwrap.numerical a function that returns the numbers in an array of their own."
+        )
 
     def _check_arguments(self, leaves: list[Any], x: Any, outs: list[Any]) -> None:
         """Refuse a function that has written to an argument which it does not return."""
@@ -192,6 +215,10 @@ class _Call:
         high[i], low[i] = dtype.type(point[i] + step), dtype.type(point[i] - step)
         difference = self.values(high, self.kept) - self.values(low, self.kept)
         return difference / (float(high[i]) - float(low[i]))
+
+
+NUMBERS = (int, float, complex, Decimal, Fraction)
+"""The numbers that an array of objects may hold."""
 
 
 class _Part(NamedTuple):

@@ -324,7 +324,8 @@ class Entry:
         if self.own_changes > 1:
             problem = f"it changes variables that it reads: {changed}. Fix: return the new values"
         self.is_new = False
-        if problem and self._is_of_branch and known and before["_extrapolated"] is None:
+        is_left_out = self._is_of_branch and known and before["_extrapolated"] is None
+        if problem and is_left_out and not call.has_floats:  # floats may be constants instead
             self._leave_out(problem, before)
         elif problem:
             self.give_up(problem)

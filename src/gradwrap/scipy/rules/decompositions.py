@@ -16,6 +16,7 @@ from gradwrap.errors import NoRuleError
 from gradwrap.rules.decompositions import of_eigh, of_svd
 from gradwrap.rules.equal_values import check_distinct, check_independent, defined_by_span
 from gradwrap.rules.matrices import as_read
+from gradwrap.rules.phases import largest, real_row, vector_pairs, with_phase
 from gradwrap.scipy.doors import dispatcher, unchecked
 from gradwrap.scipy.kinds import Adjoint, Factors, Tangent, formula, system
 from gradwrap.scipy.rules.matrices import (
@@ -61,8 +62,8 @@ def _eigh(t: Any, out: Any, a: Any, b: Any, eigvals_only: Any) -> Any:
         dv = _outside(a, b, w, v, moved)
     if b is not None:
         own = np.diagonal(adjoint(v) @ hermitian(t["b"]) @ v, axis1=-2, axis2=-1)
-        dv = dv - v * own[..., None, :] / 2
-    return dw, dv
+        return dw, dv - v * own[..., None, :] / 2
+    return dw, *with_phase(np, [(v, dv, real_row(np, v))])
 
 
 def _chosen(w: Any, v: Any, out: Any) -> tuple[Any, Any]:
@@ -110,10 +111,7 @@ def _eig(t: Any, out: Any, a: Any, b: Any, right: Any) -> Any:
                 "scipy.linalg.eig with b= has no derivative where a vector is complex: LAPACK "
                 "chooses its phase. Fix: scipy.linalg.eigvals(a, b)."
             )
-        largest = np.argmax(np.abs(native_of(v)), axis=-2)[..., None, :]
-        at = np.asarray(largest)
-        turn = np.imag(np.take_along_axis(dv, at, axis=-2) / np.take_along_axis(v, at, axis=-2))
-        dv = dv - 1j * v * turn
+        (dv,) = with_phase(np, [(v, dv, largest(np, v))])
     return dw, dv
 
 
@@ -183,6 +181,11 @@ def _svd(t: Any, out: Any, a: Any, compute_uv: Any) -> Any:
     du = _turned_basis(u, of_u, _beyond(u, t["a"] @ adjoint(vh[..., :k, :]), k) / lengths, k)
     back = adjoint(t["a"]) @ u[..., :k]
     dv = _turned_basis(adjoint(vh), of_v, _beyond(adjoint(vh), back, k) / lengths, k)
+    if middle.dtype.kind == "c":
+        own = [x[..., :k] for x in (u, du, adjoint(vh), dv)]
+        of_v, of_u = with_phase(np, vector_pairs(np, *own))
+        dv = np.concatenate([of_v, dv[..., k:]], axis=-1)
+        du = np.concatenate([of_u, du[..., k:]], axis=-1)
     return du, ds, adjoint(dv)
 
 
