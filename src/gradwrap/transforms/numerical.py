@@ -138,16 +138,15 @@ class _Call:
         """Return an array of objects that are numbers, or an exact number, as floats."""
         if isinstance(out, (Decimal, Fraction)):
             return float(out)
-        if not isinstance(out, np.ndarray) or getattr(out, "dtype", None) != np.dtype("O"):
+        if not issubclass(type_of(out), np.ndarray) or out.dtype != np.dtype("O"):
             return out
-        array: Any = out
-        elements: list[Any] = array.reshape(-1).tolist()
+        elements: list[Any] = out.reshape(-1).tolist()
         numbers = [one for one in elements if isinstance(one, NUMBERS)]
         if all(isinstance(one, int) for one in numbers):
-            return array
+            return out
         if len(numbers) == len(elements):
             is_complex = any(isinstance(one, complex) for one in numbers)
-            return array.astype(complex if is_complex else float)
+            return out.astype(complex if is_complex else float)
         raise TrackedValueError(
             f"gradwrap.numerical({self.name}): the function has returned an array of objects, of "
             "which some are numbers, and these would have no gradient. Fix: give "
