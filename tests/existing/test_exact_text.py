@@ -23,6 +23,8 @@ RIGHT = {
     "float of str": "return float(str(float(x[0]))) * x[1]",
     "float of repr": "return float(repr(float(x[0]))) ** 2 * x[1]",
     "a number of NumPy": "return float(str(x[0])) * np.float64(f'{x[1]}')",
+    "a format with all digits": "return float(f'{x[0]:.17g}') * float('{:0.18f}'.format(x[1]))",
+    "a format with an exponent": "return float(format(float(x[0]), '.16e')) * x[1]",
     "a percent sign": "return float('%s' % x[0]) * x[1] ** 2",
     "evaluated": "return ast.literal_eval(repr(float(x[0]))) * eval(str(float(x[1]))) ** 2",
     "a decimal number": "return float(D(str(float(x[0]))) * D('2.5')) * x[1]",

@@ -445,3 +445,35 @@ def test_slopes_of_a_fit_that_are_not_read_cost_nothing() -> None:
         gw.grad(lambda x, reads=reads: size(x, reads=reads))(np.array([1.0, 0.5]))
         counts.append(len(calls))
     assert counts[0] < counts[1]
+
+
+@pytest.mark.parametrize("size", [1.0, 1e9])
+@pytest.mark.parametrize("solver", ["root_scalar", "newton", "newton of several"])
+def test_complex_roots_are_differentiated(solver: str, size: float) -> None:
+    def root(x: Any) -> Any:
+        def value(z: Any) -> Any:
+            return size * (z**3 + (x[0] + 1j * x[1]) * z + x[2])
+
+        def slope(z: Any) -> Any:
+            return size * (3 * z**2 + x[0] + 1j * x[1])
+
+        if solver == "root_scalar":
+            found = new.root_scalar(value, x0=0.5 + 1j, fprime=slope, method="newton").root
+        elif solver == "newton":
+            found = new.newton(value, 0.5 + 1j, slope, tol=1e-14)
+        else:
+            found = new.newton(value, np.array([0.5 + 1j, 0.5 - 1j]), slope, tol=1e-14)[0]
+        return np.real(found) + 2.0 * np.imag(found) + np.abs(found) ** 2
+
+    x = np.array([0.7, 0.3, 1.1])
+    wanted = [(root(x + 1e-6 * e) - root(x - 1e-6 * e)) / 2e-6 for e in np.eye(3)]
+    np.testing.assert_allclose(gw.grad(root)(x), wanted, rtol=1e-7)
+    np.testing.assert_allclose(gw.jacfwd(root)(x), wanted, rtol=1e-7)
+
+
+def test_a_complex_root_of_a_function_without_a_complex_derivative_is_refused() -> None:
+    def root(a: Any) -> Any:
+        return np.abs(new.newton(lambda z: z * np.abs(z) - a * (1 + 1j), 0.5 + 0.6j, tol=1e-14))
+
+    with pytest.raises(NoRuleError, match=r"newton: the root is complex.*no complex derivative"):
+        gw.grad(root)(1.3)

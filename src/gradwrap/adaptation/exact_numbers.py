@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.adaptation.plain_values import Holder, open_instances, unheld
-from gradwrap.core.array.adapted import adapted_caller, note_plain, rounded, shown_as, warn_of_text
+from gradwrap.core.array.adapted import (
+    FLOAT_DIGITS,
+    adapted_caller,
+    keeps_all,
+    note_plain,
+    rounded,
+    shown_as,
+    warn_of_text,
+)
 from gradwrap.core.array.conversions import known
 from gradwrap.core.array.python_floats import array_of, python_float
 from gradwrap.core.array.texts import made_of, refuse_reading, texts_of_call
@@ -120,7 +128,7 @@ class Exact(Holder):
         return self.shown(repr(self.exact))
 
     def __format__(self, spec: str) -> str:
-        return self.shown(format(self.exact, spec), is_whole=not spec)
+        return self.shown(format(self.exact, spec), is_whole=keeps_all(spec))
 
     def __getattr__(self, name: str) -> Any:
         if not hasattr(self.kind, name):
@@ -266,10 +274,6 @@ def _computed(exact: Any, variable: Any) -> Any:
     number = made(exact, variable)
     is_rounded = type_of(exact) is Decimal and getcontext().prec < FLOAT_DIGITS
     return number.rounded_to(exact) if is_rounded else number
-
-
-FLOAT_DIGITS = 15
-"""The digits that a float keeps of each decimal number."""
 
 
 def _binary(name: str, *, is_swapped: bool) -> Callable[[Any, Any], Any]:

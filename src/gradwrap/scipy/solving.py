@@ -339,7 +339,8 @@ def solution(
             )
         return np.reshape(np.linalg.solve(matrix, np.reshape(y, (-1, 1))), shape)
 
-    start = found if is_tracer(found) else np.asarray(found, dtype=float)[()]
+    dtype = complex if np.iscomplexobj(plain(found)) else float
+    start = found if is_tracer(found) else np.asarray(found, dtype=dtype)[()]
     return named_root(residual, start, lambda _f, x: x, solve, name)
 
 

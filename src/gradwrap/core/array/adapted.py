@@ -129,11 +129,11 @@ def nested(variable: Any) -> Any:
 
 
 def warn_of_text(
-    variable: Any, frame: FrameType, text: str = "", *, is_whole: bool = False
+    variable: Any, frame: FrameType, text: str = "", *, spec: str | None = None
 ) -> None:
     """Warn, once for each line, that a tracked value is converted to text.
 
-    `is_whole` says that `str` or `repr` gives the text, without a format that may round.
+    `spec` is the format of the text, empty for `str` and `repr`; None if that is not known.
     """
     note_plain(is_exact=_is_exact(text, variable))
     line = (frame.f_code.co_filename, frame.f_lineno)
@@ -141,6 +141,7 @@ def warn_of_text(
         return
     texts = texts_of_call()
     texts.add(variable, text)
+    is_whole = spec is not None and (keeps_all(spec) or _shows_all(text))
     if is_whole and _gives(text, variable):
         texts.add_whole(text, variable)
     made_text.set((str(frame.f_globals.get("__name__", "generated code")), frame.f_lineno))
@@ -149,7 +150,8 @@ def warn_of_text(
     warned_lines.add(line)
     warnings.warn_explicit(
         "text was made of a tracked value. That is right for a message; a number that is read "
-        "back from the text has no gradient, unless the text is that of str or repr, unaltered."
+        "back from the text has no gradient, unless the text is that of str or repr, or of a "
+        "format with 15 digits, and unaltered."
         + ("" if MARK in frame.f_globals else " Text of x.item() gives no warning."),
         TrackedTextWarning,
         *line,
@@ -165,6 +167,22 @@ def _is_exact(text: str, variable: Any) -> bool:
     with suppress(ValueError, TypeError):
         return bool(number == float(text))
     return text == repr(number)
+
+
+def keeps_all(spec: str) -> bool:
+    """Tell if a format rounds no more than floats do: none, or one such as `.17g`."""
+    digits = spec.lower().rstrip("g").rpartition(".")[2]
+    return not spec or (spec[-1] in "gG" and digits.isdecimal() and int(digits) >= FLOAT_DIGITS)
+
+
+def _shows_all(text: str) -> bool:
+    """Tell if a text has so many digits that it rounds no more than floats do."""
+    mantissa = text.lower().partition("e")[0]
+    return sum(map(str.isdigit, mantissa.lstrip(" +-0."))) >= FLOAT_DIGITS
+
+
+FLOAT_DIGITS = 15
+"""The digits that a float keeps of each decimal number."""
 
 
 def _gives(text: str, variable: Any) -> bool:

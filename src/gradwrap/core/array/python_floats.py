@@ -110,7 +110,7 @@ class PythonFloat:
         if (frame := adapted_caller()) is None:
             return repr(array_of(self))
         text = str(native(self))
-        warn_of_text(self, frame, text, is_whole=True)
+        warn_of_text(self, frame, text, spec="")
         return text
 
     __str__ = __repr__
@@ -119,7 +119,7 @@ class PythonFloat:
         if (frame := adapted_caller()) is None:
             return format(array_of(self), spec)
         text = format(native(self), spec)
-        warn_of_text(self, frame, text, is_whole=not spec)
+        warn_of_text(self, frame, text, spec=spec)
         return text
 
 

@@ -250,7 +250,7 @@ class Variable(
 
     def _as_text(self, text: str, frame: FrameType, spec: str) -> str:
         """Return the text that adapted code makes of the array, and warn about it."""
-        warn_of_text(self, frame, text, is_whole=not spec)
+        warn_of_text(self, frame, text, spec=spec)
         return text
 
     def __copy__(self) -> Self:

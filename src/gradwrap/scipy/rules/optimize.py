@@ -33,6 +33,7 @@ from gradwrap.scipy.solving import (
     solution,
 )
 from gradwrap.scipy.table import Row, register
+from gradwrap.transforms.forward import jvp
 from gradwrap.transforms.jacobian import jacobian
 from gradwrap.transforms.reverse import grad, vjp
 
@@ -68,6 +69,8 @@ def _rooted(
         return np.sum(residual(x) ** 2) / 2
 
     value = plain(residual(found))
+    if np.iscomplexobj(plain(found)):
+        _check_holomorphic(name, residual, plain(found))
     is_square = np.size(value) == np.size(found)
     is_zero = not is_square or _is_zero(reshaped, found, value)
     by_squares = not is_square or (method == "lm" and not is_zero)
@@ -86,13 +89,29 @@ def _rooted(
     return {first: root} | ({(1, "root"): root} if is_inside else {})
 
 
+def _check_holomorphic(name: str, residual: Any, x: Any) -> None:
+    """Refuse a function of complex numbers that has no complex derivative."""
+    x = np.asarray(x)
+    ones = np.ones(x.shape, complex)
+    with no_grad():
+        along, across = (plain(jvp(residual, (x,), (turn * ones,))[1]) for turn in (1.0, 1j))
+    if not np.allclose(across, 1j * along, rtol=1e-6, atol=0.0):
+        raise NoRuleError(
+            f"{name}: the root is complex, and the function has no complex derivative there, as "
+            "one of abs(z), z.real or conj(z) has none. Fix: solve two equations for the real and "
+            "the imaginary part."
+        )
+
+
 def _is_zero(residual: Any, x: Any, value: Any) -> bool:
     """Tell if a function is zero at a point or near it: Newton's step from there is short."""
     if np.all(np.abs(value) <= 1e-8):
         return True
     x = data_of(x).astype(np.result_type(x, np.float64))
+    is_complex = x.dtype.kind == "c"
     with no_grad():
-        slopes = np.reshape(plain(jacobian(lambda v: as_array(residual(v)))(x)), (x.size, x.size))
+        slopes = plain(jacobian(lambda v: as_array(residual(v)), holomorphic=is_complex)(x))
+    slopes = np.reshape(slopes, (x.size, x.size))
     if not np.isfinite(slopes).all():
         return True
     step = np.linalg.lstsq(slopes, np.reshape(value, (-1,)))[0]
