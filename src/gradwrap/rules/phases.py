@@ -101,10 +101,7 @@ def with_phase(xp: Any, pairs: Sequence[tuple[Any, Any, Any]]) -> list[Any]:
     """
     if pairs[0][2] is None:
         return [t for _, t, _ in pairs]
-    turn: Any = 0.0
-    is_chosen: Any = False
+    turn: Any = 0.0  # only one of several pairs has real components
     for v, t, real in pairs:
-        own = xp.sum(_over(xp, xp.imag(t), v, real), axis=-2, keepdims=True)
-        turn = xp.where(is_chosen, turn, own)
-        is_chosen = is_chosen | xp.any(real, axis=-2, keepdims=True)
+        turn = turn + xp.sum(_over(xp, xp.imag(t), v, real), axis=-2, keepdims=True)
     return [t - 1j * v * xp.astype(turn, v.dtype) for v, t, _ in pairs]
