@@ -41,7 +41,7 @@ from gradwrap.rules.matrices import (
     rounding,
     skew_part,
 )
-from gradwrap.rules.phases import largest, real_row, vector_pairs, with_phase, without_phase
+from gradwrap.rules.phases import first_of_right, largest, real_row, with_phase, without_phase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -237,7 +237,7 @@ def of_eigh(xp: Any, g: Any, out: Any, equal: float = 0.0) -> tuple[Any]:
     if of_v is None:
         middle = _diagonal_of(xp, of_w, v)
     else:
-        (of_v,) = without_phase(xp, "linalg.eigh", [(v, of_v, real_row(xp, v))])
+        (of_v,) = without_phase(xp, "linalg.eigh", real_row(xp, v), (v, of_v))
         overlap = back @ of_v
         turning = skew_part(xp, overlap)
         middle = defined(xp, w, n, turning, overlap, inverse_gaps(xp, w, n, equal) * turning)
@@ -251,7 +251,7 @@ def _eigh_jvp(xp: Any, t: Any, out: Any, equal: float = 0.0) -> tuple[Any, Any]:
     w, v = out
     inner = adjoint(xp, v) @ hermitian_part(xp, t) @ v
     of_v = v @ (inverse_gaps(xp, w, w.shape[-1], equal) * inner)
-    (of_v,) = with_phase(xp, [(v, of_v, real_row(xp, v))])
+    (of_v,) = with_phase(xp, real_row(xp, v), (v, of_v))
     if is_recorded(w):
         again = _vectors_again(xp, w, v)
         inner = adjoint(xp, again) @ hermitian_part(xp, t) @ again
@@ -297,7 +297,7 @@ def of_eig(xp: Any, g: Any, x: Any, out: Any, equal: float = 0.0) -> tuple[Any]:
     if of_v is None:
         middle = _diagonal_of(xp, of_w, v)
     else:
-        (of_v,) = without_phase(xp, "linalg.eig", [(v, of_v, largest(xp, v))])
+        (of_v,) = without_phase(xp, "linalg.eig", largest(xp, v), (v, of_v))
         overlap = back @ of_v
         lengths = xp.real(xp.linalg.diagonal(overlap))
         turned = overlap - (back @ v) * xp.astype(lengths, v.dtype)[..., None, :]
@@ -318,7 +318,7 @@ def _eig_jvp(xp: Any, t: Any, x: Any, out: Any, equal: float = 0.0) -> tuple[Any
         again = _eig_vectors_again(xp, x, w)
         inner = xp.linalg.solve(again, xp.astype(t, v.dtype) @ again)
     moved = moved - v * xp.astype(growth, v.dtype)
-    return xp.linalg.diagonal(inner), *with_phase(xp, [(v, moved, largest(xp, v))])
+    return xp.linalg.diagonal(inner), *with_phase(xp, largest(xp, v), (v, moved))
 
 
 def _svd_parts(xp: Any, s: Any, shape: tuple[int, ...], equal: float = 0.0) -> tuple[Any, Any, Any]:
@@ -368,7 +368,8 @@ def of_svd(xp: Any, g: Any, x_meta: Any, out: Any, equal: float = 0.0) -> tuple[
     u, of_u = _of_first(xp, "linalg.svd", u, of_u, s)
     v, of_v = _of_first(xp, "linalg.svd", adjoint(xp, vh), adjoint(xp, of_vh), s)
     vh = adjoint(xp, v)
-    of_v, of_u = without_phase(xp, "linalg.svd", vector_pairs(xp, u, of_u, v, of_v))
+    real = first_of_right(xp, u, v)
+    of_v, of_u = without_phase(xp, "linalg.svd", real, (v, of_v), (u, of_u))
     left, right = adjoint(xp, u) @ of_u, vh @ of_v
     gaps, sums, inverse = _svd_parts(xp, s, x_meta.shape, equal)
     turning, size = skew_part(xp, left + right), xp.abs(left) + xp.abs(right)
@@ -399,7 +400,7 @@ def _svd_jvp(xp: Any, t: Any, x_meta: Any, out: Any, equal: float = 0.0) -> tupl
         of_u = of_u + (on_v - u1 @ inner) * inverse
     if v.shape[-2] > k:
         of_v = of_v + (on_u - v1 @ adjoint(xp, inner)) * inverse
-    of_v, of_u = with_phase(xp, vector_pairs(xp, u1, of_u, v1, of_v))
+    of_v, of_u = with_phase(xp, first_of_right(xp, u1, v1), (v1, of_v), (u1, of_u))
     if is_recorded(s):
         left, _, right = _pairs_again(xp, u, s, vh, max(x_meta.shape[-2:]))
         inner = adjoint(xp, left) @ t @ adjoint(xp, right)

@@ -47,16 +47,12 @@ def largest(xp: Any, v: Any) -> Any:
     return is_largest & (xp.imag(v) == 0.0)
 
 
-def vector_pairs(xp: Any, u: Any, of_u: Any, v: Any, of_v: Any) -> list[tuple[Any, Any, Any]]:
-    """Return the right and left singular vectors, which have one phase, as pairs for the others.
+def first_of_right(xp: Any, u: Any, v: Any) -> Any:
+    """Return where right singular vectors have a real component, the first; None for real ones.
 
-    The first component of the right ones is real, but not that of a matrix with more columns.
+    That of a matrix with more columns than rows is not real.
     """
-    is_told = u.shape[-2] >= v.shape[-2]
-    of_right, of_left = real_row(xp, v, (0,) if is_told else ()), real_row(xp, u, ())
-    if of_left is None or of_right is None:
-        return [(v, of_v, None), (u, of_u, None)]
-    return [(v, of_v, of_right), (u, of_u, of_left)]
+    return real_row(xp, v, (0,) if u.shape[-2] >= v.shape[-2] else ())
 
 
 def _over(xp: Any, slopes: Any, v: Any, real: Any) -> Any:
@@ -64,44 +60,39 @@ def _over(xp: Any, slopes: Any, v: Any, real: Any) -> Any:
     return xp.where(real, slopes / xp.where(real, xp.real(v), 1.0), 0.0)
 
 
-def without_phase(xp: Any, name: str, pairs: Sequence[tuple[Any, Any, Any]]) -> list[Any]:
+def without_phase(xp: Any, name: str, real: Any, *pairs: tuple[Any, Any]) -> list[Any]:
     """Return cotangents of vectors for tangents of any phase.
 
-    A pair has vectors, their cotangents, and where their real components are. The vectors of
-    several pairs turn together, and the first one with a real component has the choice.
+    A pair has vectors and their cotangents; those of several pairs turn together. `real` says where
+    the first ones have their real components.
     """
-    if pairs[0][2] is None:
-        return [g for _, g, _ in pairs]
-    products = [xp.conj(v) * g for v, g, _ in pairs]
+    if real is None:
+        return [g for _, g in pairs]
+    products = [xp.conj(v) * g for v, g in pairs]
     slopes: Any = sum(xp.sum(xp.imag(one), axis=-2, keepdims=True) for one in products)
     sizes: Any = sum(xp.sum(xp.abs(one), axis=-2, keepdims=True) for one in products)
-    eps = float(xp.finfo(sizes.dtype).eps)
-    turns = xp.abs(slopes) > eps**0.5 * sizes
-    slopes = xp.where(turns, slopes, 0.0)
-    found: list[Any] = []
-    for v, g, real in pairs:
-        part = _over(xp, slopes, v, real)
-        found.append(g - 1j * xp.astype(part, v.dtype))
-        is_chosen = xp.any(real, axis=-2, keepdims=True)
-        slopes, turns = xp.where(is_chosen, 0.0, slopes), turns & ~is_chosen
+    turns = xp.abs(slopes) > float(xp.finfo(sizes.dtype).eps) ** 0.5 * sizes
+    (v, g), *others = pairs
+    part = _over(xp, xp.where(turns, slopes, 0.0), v, real)
+    untold = turns & ~xp.any(real, axis=-2, keepdims=True)
     warn_of_nan(
-        turns,
+        untold,
         f"{name}: the loss depends on the phase of a complex vector, which is a choice of the "
         "library, and no real component tells it: the gradient is NaN. Fix: use a function that "
         "does not depend on it, such as abs(v) or the projection v v^H; or make a component of "
         "each vector real, v * exp(-1j * angle(v[0])).",
     )
-    return [xp.where(turns, float("nan"), g) for g in found]
+    found = [g - 1j * xp.astype(part, v.dtype), *(g for _, g in others)]
+    return [xp.where(untold, float("nan"), one) for one in found]
 
 
-def with_phase(xp: Any, pairs: Sequence[tuple[Any, Any, Any]]) -> list[Any]:
+def with_phase(xp: Any, real: Any, *pairs: tuple[Any, Any]) -> list[Any]:
     """Return the tangents of vectors with the phases that the library chooses, where that is known.
 
-    A pair has vectors, their tangents with any phase, and where their real components are.
+    A pair has vectors and their tangents with any phase; see `without_phase`.
     """
-    if pairs[0][2] is None:
-        return [t for _, t, _ in pairs]
-    turn: Any = 0.0  # only one of several pairs has real components
-    for v, t, real in pairs:
-        turn = turn + xp.sum(_over(xp, xp.imag(t), v, real), axis=-2, keepdims=True)
-    return [t - 1j * v * xp.astype(turn, v.dtype) for v, t, _ in pairs]
+    if real is None:
+        return [t for _, t in pairs]
+    v, t = pairs[0]
+    turn = xp.sum(_over(xp, xp.imag(t), v, real), axis=-2, keepdims=True)
+    return [t - 1j * v * xp.astype(turn, v.dtype) for v, t in pairs]

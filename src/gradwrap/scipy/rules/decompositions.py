@@ -16,7 +16,7 @@ from gradwrap.errors import NoRuleError
 from gradwrap.rules.decompositions import of_eigh, of_svd
 from gradwrap.rules.equal_values import check_distinct, check_independent, defined_by_span
 from gradwrap.rules.matrices import as_read
-from gradwrap.rules.phases import largest, real_row, vector_pairs, with_phase
+from gradwrap.rules.phases import first_of_right, largest, real_row, with_phase
 from gradwrap.scipy.doors import dispatcher, unchecked
 from gradwrap.scipy.kinds import Adjoint, Factors, Tangent, formula, system
 from gradwrap.scipy.rules.matrices import (
@@ -63,7 +63,7 @@ def _eigh(t: Any, out: Any, a: Any, b: Any, eigvals_only: Any) -> Any:
     if b is not None:
         own = np.diagonal(adjoint(v) @ hermitian(t["b"]) @ v, axis1=-2, axis2=-1)
         return dw, dv - v * own[..., None, :] / 2
-    return dw, *with_phase(np, [(v, dv, real_row(np, v))])
+    return dw, *with_phase(np, real_row(np, v), (v, dv))
 
 
 def _chosen(w: Any, v: Any, out: Any) -> tuple[Any, Any]:
@@ -111,7 +111,7 @@ def _eig(t: Any, out: Any, a: Any, b: Any, right: Any) -> Any:
                 "scipy.linalg.eig with b= has no derivative where a vector is complex: LAPACK "
                 "chooses its phase. Fix: scipy.linalg.eigvals(a, b)."
             )
-        (dv,) = with_phase(np, [(v, dv, largest(np, v))])
+        (dv,) = with_phase(np, largest(np, v), (v, dv))
     return dw, dv
 
 
@@ -182,8 +182,9 @@ def _svd(t: Any, out: Any, a: Any, compute_uv: Any) -> Any:
     back = adjoint(t["a"]) @ u[..., :k]
     dv = _turned_basis(adjoint(vh), of_v, _beyond(adjoint(vh), back, k) / lengths, k)
     if middle.dtype.kind == "c":
-        own = [x[..., :k] for x in (u, du, adjoint(vh), dv)]
-        of_v, of_u = with_phase(np, vector_pairs(np, *own))
+        left, of_left, right, of_right = (x[..., :k] for x in (u, du, adjoint(vh), dv))
+        real = first_of_right(np, left, right)
+        of_v, of_u = with_phase(np, real, (right, of_right), (left, of_left))
         dv = np.concatenate([of_v, dv[..., k:]], axis=-1)
         du = np.concatenate([of_u, du[..., k:]], axis=-1)
     return du, ds, adjoint(dv)
