@@ -3,8 +3,8 @@
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
 `later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth`, `eleventh`, `twelfth`,
 `thirteenth`, `fourteenth`, `fifteenth`, `sixteenth`, `seventeenth`, `eighteenth`, `nineteenth`,
-`twentieth`, `twentyfirst`, `twentysecond`, `twentythird`, `twentyfourth`, `twentyfifth` and
-`twentyeighth`, which need the extras `wild`, `wild-fresh` and so on to `wild-twentyeighth`.
+`twentieth`, `twentyfirst`, `twentysecond`, `twentythird`, `twentyfourth`, `twentyfifth`,
+`twentysixth`, `twentyseventh` and `twentyeighth`, which need the extras `wild`, `wild-fresh` and so on to `wild-twentyeighth`.
 `--write` enters the table in docs/public-packages.md; `--cost` measures what it costs that a
 package is adapted, and what gradients cost; `--compiled` compares compiled gradients with eager
 ones at other arguments.

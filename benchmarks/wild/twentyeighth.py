@@ -26,6 +26,7 @@ TWENTYEIGHTH = Sample()
 package = TWENTYEIGHTH.package
 xp: Any = np
 
+
 @package("spart-python", "reflectance of vegetation")
 def spart_python() -> Iterator[Case]:
     m, soils = module("SPART.SPART"), module("SPART.BSM")
@@ -990,6 +991,7 @@ def hydroutils() -> Iterator[Case]:
     yield "apply_water_balance_correction", balanced, [*SERIES, 1.3]
     yield "KGE, fms, cal_stat_gamma", compared, LONG
 
+
 @package("sprime", "screening of drugs")
 def sprime() -> Iterator[Case]:
     m, hill = module("sprime.sprime"), module("sprime.hill_fitting")
@@ -1102,7 +1104,7 @@ def specfit() -> Iterator[Case]:
 
     def covariance(x: Any) -> Any:
         chain = {f"a[{i}]": x[8 * i : 8 * i + 8][None, :] for i in range(3)}
-        found = m.chain_covariance(types.SimpleNamespace(get=chain.get, **{"data_vars": chain}))
+        found = m.chain_covariance(types.SimpleNamespace(get=chain.get, data_vars=chain))
         return [found[0], found[1]]
 
     yield "flux", brightness, [0.7, -0.8, 0.1, -0.05, 2.3]
@@ -2044,9 +2046,7 @@ def vixrheston() -> Iterator[Case]:
 
     def structure(x: Any) -> Any:
         weights, speeds = m.vec_c(4, x[0], x[1]), m.vec_x(4, x[0], x[1])
-        return [
-            0.1 * m.squared_VIX(0.1 * i, weights, speeds, *x[2:7], 0.083) for i in range(1, 4)
-        ]
+        return [0.1 * m.squared_VIX(0.1 * i, weights, speeds, *x[2:7], 0.083) for i in range(1, 4)]
 
     def factors(x: Any) -> Any:
         return [
