@@ -28,9 +28,9 @@ _listens: list[bool] = []
 """Not empty once the process tells which files it opens."""
 
 
-def may_read(names: Iterable[str]) -> bool:
-    """Tell if code that has these names may read files."""
-    return any(name in NAMES or name.startswith(STARTS) for name in names)
+def may_read(names: Iterable[Any]) -> bool:
+    """Tell if code may read files that has these names, or asks for attributes of these names."""
+    return any(name in NAMES or name.startswith(STARTS) for name in map(str, names))
 
 
 def listen() -> bool:
