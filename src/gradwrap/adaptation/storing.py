@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 import gradwrap.numpy as drop_in
-from gradwrap.adaptation.plain_values import objects
+from gradwrap.adaptation.plain_values import lent, objects
 from gradwrap.adaptation.stand_ins import original_of
 from gradwrap.backends.numpy.functions.writing import WRITING
 from gradwrap.core.array.writing.ownership import handed_out
@@ -65,6 +65,8 @@ def store(value: Any, held: tuple[Any, ...], key: Any, view: str | tuple[Any] = 
         _part(made, view, value)[key] = value
         return made
     holder = _part(holder, view, value)
+    if type_of(holder) is np.ndarray and holder.dtype.kind in "mM" and not is_recorded(value):
+        value = lent(value)  # a date, or a duration
     if type_of(holder) is np.ndarray and holder.dtype.kind == "O":
         has_parts = bool(getattr(value, "ndim", 0)) or isinstance(value, SEQUENCE)
         if has_parts and not _is_of_element(key, holder):
