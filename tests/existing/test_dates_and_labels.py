@@ -1,4 +1,4 @@
-"""Dates and labelled arrays beside tracked numbers in adapted code."""
+"""Dates, labelled arrays and tables of objects beside tracked numbers in adapted code."""
 
 from __future__ import annotations
 
@@ -36,15 +36,18 @@ DATES = {
             passed = datetime.timedelta(days=time[1], hours=time[2])
             day = datetime.datetime.fromtimestamp(time[1] * 1e9)
             longer, more = passed * time[2], time[2] * passed
-            return np.sum(x ** 2) * passed.total_seconds() / 1e5 + day.year * x[0] + (longer + more).days
+            found = np.sum(x ** 2) * passed.total_seconds() / 1e5
+            return found + day.year * x[0] + (longer + more).days
         """,
     "those of pandas": """
         import pandas as pd
         def run(x):
             time = np.linspace(0.0, 2.0, 3)
-            day = pd.Timestamp("2020-01-01") + pd.Timedelta(days=time[1]) + time[2] * pd.Timedelta(hours=1)
+            day = pd.Timestamp("2020-01-01") + pd.Timedelta(days=time[1])
+            day = day + time[2] * pd.Timedelta(hours=1)
             passed = pd.to_timedelta(time, unit="h")
-            days = pd.DatetimeIndex(np.datetime64("2020-01-01") + (24 * time).astype("timedelta64[h]"))
+            hours = (24 * time).astype("timedelta64[h]")
+            days = pd.DatetimeIndex(np.datetime64("2020-01-01") + hours)
             return np.sum(x ** 2) * (day.day + day.hour) + passed.total_seconds()[1] + days[1].day
         """,
 }
@@ -79,8 +82,49 @@ LABELLED = {
         """,
 }
 
+TABLES = {
+    "reductions of objects": """
+        import pandas as pd
+        def run(x):
+            table = pd.DataFrame(index=range(3), columns=["a", "b", "n"])
+            for i in range(3):
+                table.iloc[i, :2] = x * (i + 1) * np.cos(i)
+                table.iloc[i, 2] = "q"
+            numbers = table[["a", "b"]]
+            found = numbers.mean().sum() + numbers.std().sum() + numbers.var(axis=1).sum()
+            more = numbers.median().prod() + numbers.max().sum() + numbers.min(axis=1).sum()
+            return found + more + table["a"].std() + table["b"].astype(float).prod()
+        """,
+    "missing objects": """
+        import pandas as pd
+        def run(x):
+            table = pd.DataFrame(index=range(3), columns=["a", "b"])
+            table.iloc[0] = x
+            table.loc[1, "a"] = x[0] ** 2
+            table.loc[2, "b"] = 3
+            found = table.mean().sum() + table.sum().prod() + table.dropna().sum().sum()
+            return found + table.fillna(1.0).prod().sum() + (x[0] - table["b"]).sum()
+        """,
+    "tables of objects beside numbers": """
+        import pandas as pd
+        def run(x):
+            table = pd.DataFrame(index=["u", "v"], columns=["a", "b"])
+            table.loc["u"] = x
+            table.loc["v"] = x ** 2
+            total = x.sum()
+            found = (table / total).sum().sum() + (total - table).loc["u", "b"]
+            mixed = (table["b"] + table["a"] * total).prod() + (table + table.T.values).sum().sum()
+            table["c"] = np.sqrt(table["a"].astype(float)) / table["b"]
+            return found + mixed + table.apply(lambda row: row.sum(), axis=1).sum()
+        """,
+}
 
-@pytest.mark.parametrize("body", [*DATES.values(), *LABELLED.values()], ids=[*DATES, *LABELLED])
+
+@pytest.mark.parametrize(
+    "body",
+    [*DATES.values(), *LABELLED.values(), *TABLES.values()],
+    ids=[*DATES, *LABELLED, *TABLES],
+)
 def test_gradients_beside_dates_and_labels(tmp_path: Path, body: str) -> None:
     pytest.importorskip("xarray" if "xarray" in body else "pandas")
     package = written(tmp_path, body)

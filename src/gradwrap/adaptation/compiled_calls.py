@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-import datetime
+import datetime as dt
 import functools
 import operator
 import sys
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 PLAINLY, OPERATE = "__gradwrap_plainly__", "__gradwrap_operate__"
 ours: Any = drop_in
-TIMES = (datetime.date, datetime.time, datetime.timedelta)
+TIMES = (dt.date, dt.time, dt.timedelta)
 """The classes of dates and durations, whose subclasses are those of other packages."""
 BUILTINS = frozenset(vars(builtins))
 
