@@ -444,7 +444,7 @@ def _by_numbers(method: Any) -> Any:
     def called(self: Any, *args: Any, **options: Any) -> Any:
         if is_differentiating() and self.ndim == 1:
             self = _of_numbers(self)
-        elif is_differentiating() and any(dtype == object for dtype in self.dtypes):
+        elif is_differentiating() and np.dtype(object) in [*self.dtypes]:
             columns = [_of_numbers(self.iloc[:, at]) for at in range(self.shape[1])]
             if any(map(_holds, columns)):
                 names = self.columns
