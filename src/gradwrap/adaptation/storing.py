@@ -60,19 +60,26 @@ def store(value: Any, held: tuple[Any, ...], key: Any, view: str | tuple[Any] = 
     """
     is_alone = _references(held) == ALONE
     holder, *owner = held
+    if type_of(holder) is np.ndarray and holder.dtype.kind in "iumM":
+        value = _constant(value, holder.dtype)
     if is_alone and _is_exchanged(value, holder):
         made = _exchanged(holder, *owner)
         _part(made, view, value)[key] = value
         return made
     holder = _part(holder, view, value)
-    if type_of(holder) is np.ndarray and holder.dtype.kind in "mM" and not is_recorded(value):
-        value = lent(value)  # a date, or a duration
     if type_of(holder) is np.ndarray and holder.dtype.kind == "O":
         has_parts = bool(getattr(value, "ndim", 0)) or isinstance(value, SEQUENCE)
         if has_parts and not _is_of_element(key, holder):
             value = objects(value)
     holder[key] = value
     return None
+
+
+def _constant(value: Any, dtype: Any) -> Any:
+    """Return the whole numbers that an array of such holds of a tracked one, dates as they are."""
+    if dtype.kind in "iu" and isinstance(value, AnyWrapper) and value.dtype.kind == "f":
+        value = value.astype(dtype)
+    return value if is_recorded(value) or holds_batch(value) else lent(value)
 
 
 def _is_of_element(key: Any, holder: Any) -> bool:
