@@ -184,7 +184,8 @@ def enters(frame: FrameType) -> bool:
         return False
     if call.function in (*MAKERS, *GATHERING) or (call.name == "fromkeys" and call.whole in MAKERS):
         return True
-    return call.name in METHODS and not _is_of_module(call.owner, frame)
+    is_whole = call.whole is None or isinstance(call.whole, MAKERS)
+    return call.name in METHODS and is_whole and not _is_of_module(call.owner, frame)
 
 
 def _is_of_module(text: str, frame: FrameType) -> bool:
