@@ -1595,7 +1595,7 @@ def labpythonlib() -> Iterator[Case]:
 
     def followed(x: Any) -> Any:
         place, speed = x[:3], x[3:6]
-        found = []
+        found: list[Any] = []
         for step in range(12):
             wanted, _, _ = m.sinusoidal_reference_generator(x[6:9], x[9:12], x[12], 5.0, 0.1 * step)
             place, speed, pull = m.reference_trajectory(wanted, place, speed, 0.02)
@@ -1659,7 +1659,7 @@ def cinder_cvt() -> Iterator[Case]:
             flyweight_mass=x[2], radius_at_zero_position=0.1 * x[3],
             radial_displacement_profile=made,
         ))  # fmt: skip
-        found = []
+        found: list[Any] = []
         for place in (0.004, 0.013, 0.019):
             state = kinds.PulleyActuationContext(0.0, place, 0.1, 100.0 * x[4])
             found += [1e-3 * force.evaluate(state).bias, 10.0 * made.height(place)]

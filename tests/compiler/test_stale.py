@@ -25,8 +25,6 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from scipy import stats
-from sklearn import linear_model
 
 import gradwrap as gw
 from gradwrap.core.observing import code
@@ -593,7 +591,8 @@ def files_of_a_folder() -> Iterator[Any]:
 
 def parameters_of_a_distribution() -> Iterator[Any]:
     means = np.zeros(4)
-    frozen: Any = stats.norm(means, scale=2.0)
+    stats: Any = importlib.import_module("scipy.stats")
+    frozen = stats.norm(means, scale=2.0)
     yield lambda x: frozen.logpdf(x)
     means[1] = 1.0
     yield
@@ -617,7 +616,8 @@ def a_mask() -> Iterator[Any]:
 
 
 def coefficients_of_a_model() -> Iterator[Any]:
-    model: Any = linear_model.LinearRegression().fit(np.eye(3), np.arange(3.0))
+    models: Any = importlib.import_module("sklearn.linear_model")
+    model = models.LinearRegression().fit(np.eye(3), np.arange(3.0))
     yield lambda x: x * model.coef_[0]
     model.coef_ = np.arange(3.0) + 7.0
     yield
@@ -626,9 +626,19 @@ def coefficients_of_a_model() -> Iterator[Any]:
 
 
 def a_function_of_a_vectorized_one() -> Iterator[Any]:
-    vectorized = np.vectorize(lambda one: 2.0 * one)
-    yield gw.adapting(lambda x: vectorized(x))
-    vectorized.pyfunc.__code__ = (lambda one: 3.0 * one).__code__
+    def once(one: Any) -> Any:
+        return 2.0 * one
+
+    def more(one: Any) -> Any:
+        return 3.0 * one
+
+    vectorized: Any = np.vectorize(once)
+
+    def called(x: Any) -> Any:
+        return vectorized(x)
+
+    yield gw.adapting(called)
+    once.__code__ = more.__code__
     yield
     vectorized.pyfunc = lambda one: 4.0 * one
     yield

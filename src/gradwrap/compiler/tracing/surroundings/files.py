@@ -55,9 +55,10 @@ def _heard_by(tape: Callable[[], Any], ran: Callable[[], Any]) -> Callable[[str,
     absolute = os.path.abspath  # `Path.resolve` follows links, which may come to lead elsewhere
 
     def hear(event: str, args: Any) -> None:
-        notes = ran() if event in events and tape() is not None else None
-        is_read = notes is not None and not (event == "open" and args[2] & writes)
-        if is_read and not isinstance(args[0], int):
+        if event not in events or tape() is None or (event == "open" and args[2] & writes):
+            return
+        notes = ran()
+        if notes is not None and not isinstance(args[0], int):
             notes.files.add(absolute(decoded(args[0] or ".")))
 
     return hear
