@@ -1,0 +1,357 @@
+"""Derivatives of numbers that code finds by comparisons, by the implicit function theorem.
+
+A first run adds a tracked zero e to the state of each search. The difference r(p, e) that the code
+compares is zero at what is found, so e moves with the arguments p by
+
+    dr/de de + dr/dp dp = 0.
+
+The next run adds zeros with these derivatives: all that is computed of the state has its
+derivative then, whatever the code does with it. What is compared in several searches, one of which
+runs inside another or uses its result, makes a system of such equations.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gradwrap.adaptation.search_loops import BEGIN, SHIFTED
+from gradwrap.autograd import grad
+from gradwrap.core.array.python_floats import PythonFloat, array_of, python_float
+from gradwrap.core.array.steered import adapted_frame
+from gradwrap.core.array.wrapping import wrap
+from gradwrap.core.levels.wrapper import (
+    AnyWrapper,
+    is_derived,
+    is_recorded,
+    level_of,
+    make_wrapper,
+    native,
+)
+from gradwrap.core.observing.code import frame_of
+from gradwrap.core.observing.comparing import looker
+from gradwrap.core.values.dynamic import LIST, type_of
+from gradwrap.errors import AdaptationError, NoRuleError
+from gradwrap.transforms.custom_rules import defjvp, defvjp
+from gradwrap.transforms.forward import jvp
+from gradwrap.transforms.primitive import primitive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType, FrameType
+
+    from gradwrap.adaptation.search_loops import Loops
+
+TRIED = (0, 1, 2, 3, 5, 8, 12, 16, 20, 25, 30, 36, 43, 50)
+"""The comparisons whose derivatives are compared, by how far they are from equality."""
+NEAR = 1e-5
+"""A number is found if it is corrected by less than this part of what the search began with."""
+MOST = 2048
+"""So many numbers are found at most."""
+ROUNDING = 1e-16
+FLOATS = (float, np.float64, np.float32)
+WHOLES = (int, np.int64)
+
+
+class Search:
+    """One search, from its first turn on."""
+
+    def __init__(self, key: str, shape: tuple[int, ...], scale: float, zero: Any) -> None:
+        self.key = key
+        self.shape = shape
+        self.scale = scale
+        """The largest number that it begins with."""
+        self.zero = zero
+        """What is added to its state."""
+        self.rests: list[Any] = []
+        """What was compared with zero."""
+
+    @property
+    def size(self) -> int:
+        """How many numbers it finds."""
+        return int(np.prod(self.shape))
+
+
+class _Active(NamedTuple):
+    """A search, and the code that runs it."""
+
+    search: Search
+    code: CodeType
+    first: int
+    last: int
+
+
+class Shifting:
+    """A run that adds zeros to the states of its searches."""
+
+    def __init__(self) -> None:
+        self._current: dict[str, Search] = {}
+        """The last search of each loop."""
+        self._functions: dict[CodeType, str] = {}
+        """The functions without a loop that are called again and again."""
+        self._active: dict[int, dict[str, _Active]] = {}
+
+    def begin(self, key: str, first: int, last: int, texts: str) -> None:
+        """Note that a search begins, with the state that the calling code names so."""
+        frame = frame_of(2)
+        values = [_read(frame, text) for text in texts.split()]
+        if key.endswith(":0"):
+            self._functions[frame.f_code] = key
+            if key in self._current and self.is_going_on(values):
+                return
+        arrays = [np.asarray(_plain(one)) for one in values if _is_number(one)]
+        arrays = [one for one in arrays if one.size] or [np.zeros(())]
+        shape = max((one.shape for one in arrays), key=lambda one: int(np.prod(one)))
+        with np.errstate(all="ignore"):
+            scale = max(float(np.max(np.abs(one))) for one in arrays)
+        search = self._current[key] = self.made(key, shape, scale)
+        active = _Active(search, frame.f_code, first, last)
+        self._active.setdefault(id(frame), {})[key] = active
+
+    def look(self, jumps: str, left: Any, right: Any = 0.0) -> None:
+        """Note a comparison, as `Searches.look` does."""
+        raise NotImplementedError
+
+    def is_going_on(self, values: list[Any]) -> bool:
+        """Tell if a function that calls itself, or is called in turns, does so once more."""
+        raise NotImplementedError
+
+    def made(self, key: str, shape: tuple[int, ...], scale: float) -> Search:
+        """Return a new search."""
+        raise NotImplementedError
+
+    def shifted(self, key: str, value: Any, may_be_whole: bool) -> Any:
+        """Return a part of the state with the zero added."""
+        search = self._current.get(key)
+        if search is None or self._is_shifted(value):
+            return value
+        if type_of(value) is LIST:
+            value[:] = [self.shifted(key, one, may_be_whole) for one in value]
+            return value
+        if not _is_number(value) and not (may_be_whole and type_of(value) in WHOLES):
+            return value
+        if np.shape(value) != search.shape:
+            return value
+        if type_of(value) in (int, float) or isinstance(value, PythonFloat):
+            return python_float(search.zero + array_of(value))
+        return search.zero + value
+
+    def _is_shifted(self, value: Any) -> bool:
+        raise NotImplementedError
+
+    def active_at(self, frame: FrameType | None) -> Search | None:
+        """Return the innermost search that runs in a frame, or in one of its callers."""
+        while frame is not None:
+            if frame.f_code in self._functions:
+                return self._current.get(self._functions[frame.f_code])
+            active = [
+                one
+                for one in self._active.get(id(frame), {}).values()
+                if one.code is frame.f_code and one.first <= frame.f_lineno <= one.last
+            ]
+            if active:
+                return max(active, key=lambda one: one.first).search
+            frame = frame.f_back
+        return None
+
+
+def _is_number(value: Any) -> bool:
+    """Tell if a value is a float, or an array of floats."""
+    if isinstance(value, AnyWrapper) or type_of(value) is np.ndarray:
+        return value.dtype.kind == "f"
+    return type_of(value) in FLOATS
+
+
+def _plain(value: Any) -> Any:
+    return native(value) if isinstance(value, AnyWrapper) else value
+
+
+def _read(frame: FrameType, text: str) -> Any:
+    """Return the value of a name, or of an attribute, in a frame; None if there is none."""
+    name, *attributes = text.split(".")
+    found = frame.f_locals.get(name)
+    for one in attributes:
+        found = getattr(found, one, None)
+    if type_of(found) is LIST and found and all(map(_is_number, found)):
+        return found[0]
+    return found
+
+
+class Finding(Shifting):
+    """A run that finds how the numbers move which its searches find."""
+
+    def __init__(self, points: list[Any]) -> None:
+        super().__init__()
+        self._points = points
+        """The tracked arguments."""
+        self._top: Any = None
+        """A zero of a level above, so that what is compared is seen as it is recorded."""
+        self.zeros: list[Any] = []
+        self.searches: list[Search] = []
+        self.going_on: list[bool] = []
+
+    def run(self, call: Callable[[], Any]) -> None:
+        """Run a function that begins searches."""
+
+        def inside(top: Any) -> Any:
+            self._top = top
+            call()
+            return top
+
+        jvp(inside, (0.0,), (0.0,))
+
+    def made(self, key: str, shape: tuple[int, ...], scale: float) -> Search:
+        zero = wrap(np.zeros(shape), requires_grad=True)
+        if sum(map(np.size, self.zeros)) + zero.size > MOST:
+            raise AdaptationError("more numbers are found by comparisons than are kept in mind")
+        self.zeros.append(zero)
+        self.searches.append(Search(key, shape, scale, zero + self._top))
+        return self.searches[-1]
+
+    def is_going_on(self, values: list[Any]) -> bool:
+        self.going_on.append(any(map(self._is_shifted, values)))
+        return self.going_on[-1]
+
+    def _is_shifted(self, value: Any) -> bool:
+        return level_of(value) >= level_of(self._top)
+
+    def look(self, jumps: str, left: Any, right: Any = 0.0) -> None:
+        """Note what is compared, where it depends on the state of a search."""
+        if jumps not in ("order", "equality", "sign") or not is_recorded([left, right]):
+            return
+        search = self.active_at(adapted_frame())
+        if search is not None:
+            rest = array_of(left) - (0.0 if jumps == "sign" else array_of(right))
+            if rest.size == search.size and rest.dtype.kind == "f":
+                search.rests.append(rest.reshape(search.shape))
+
+    def moves(self) -> tuple[list[bool], Any]:
+        """Tell which searches have found their numbers; return how these move with the arguments.
+
+        The matrix has a row for each number.
+        """
+        starts = np.cumsum([0, *(one.size for one in self.searches)])
+        size = int(starts[-1])
+        matrix = np.eye(size)
+        rests = np.zeros((size, sum(map(np.size, self._points))))
+        are_found: list[bool] = []
+        for start, zero, search in zip(starts, self.zeros, self.searches, strict=False):
+            rows = self._rows(search, zero)
+            are_found.append(rows is not None)
+            if rows is not None:
+                places = slice(start, start + search.size)
+                matrix[places], rests[places] = rows[:, :size], rows[:, size:]
+        return are_found, np.linalg.solve(matrix, -rests)
+
+    def _rows(self, search: Search, zero: Any) -> Any:
+        """Return the equations of a search, or None if it has not come near to what it looks for.
+
+        By rounding, a difference of nearly equal values has a slope with an error that grows as
+        the slope shrinks, as in a search for a minimum. So the best comparison is not the last.
+        """
+        sizes = [float(np.max(np.abs(native(one)), initial=0.0)) for one in search.rests]
+        order = np.argsort(sizes, kind="stable")
+        tried = [search.rests[order[n]] for n in TRIED if n < len(order)]
+        slopes = [self._row(one.sum(), [zero])[0].reshape(-1) for one in tried]
+        if not tried:
+            return None
+        values = np.stack([native(one).reshape(-1) for one in tried])
+        steep = np.abs(np.stack(slopes))
+        with np.errstate(all="ignore"):
+            errors = np.abs(values) / steep + ROUNDING * np.max(steep, axis=0) / steep
+        errors = np.where(np.isfinite(errors), errors, np.inf)
+        best = np.argmin(errors, axis=0)
+        if not np.all(np.min(errors, axis=0) <= NEAR * search.scale):
+            return None
+        rows = [
+            np.concatenate([
+                part.reshape(-1)
+                for part in self._row(tried[n].reshape(-1)[i], [*self.zeros, *self._points])
+            ])
+            for i, n in enumerate(best)
+        ]
+        return np.stack(rows) / np.stack(slopes)[best, np.arange(search.size)][:, None]
+
+    def _row(self, rest: Any, by: list[Any]) -> list[Any]:
+        found = grad([rest], by, retain_graph=True, materialize_grads=True)
+        return list(map(np.asarray, found))
+
+
+class Moving(Shifting):
+    """A run whose searches begin with zeros that have the derivatives found."""
+
+    def __init__(self, finding: Finding, points: list[Any], name: str) -> None:
+        super().__init__()
+        are_found, moves = finding.moves()
+        self.are_found: bool = all(are_found)
+        """Whether each search has come near to what it looked for."""
+        self._searches = iter(finding.searches)
+        self._going_on = iter(finding.going_on)
+        self._at = 0
+        self._zeros: Any = None
+        if len(moves):
+            flat: Any = np.concatenate([np.reshape(one, -1) for one in map(array_of, points)])
+            self._zeros = _zeros(moves, name)(flat)
+
+    def made(self, key: str, shape: tuple[int, ...], scale: float) -> Search:
+        known = next(self._searches, None)
+        if known is None or (known.key, known.shape) != (key, shape):
+            raise AdaptationError("the function has searched for other numbers when it ran again")
+        zero = self._zeros[self._at : self._at + known.size].reshape(shape)
+        self._at += known.size
+        return Search(key, shape, scale, zero)
+
+    def is_going_on(self, values: list[Any]) -> bool:
+        return next(self._going_on, False)
+
+    def _is_shifted(self, value: Any) -> bool:
+        return False
+
+
+def _zeros(moves: Any, name: str) -> Any:
+    """Return a function whose values are zero, with given first derivatives."""
+
+    def found_numbers(x: Any) -> Any:
+        return np.zeros(len(moves)) + 0.0 * np.sum(x)
+
+    def of_first_order(x: Any) -> Any:
+        if is_derived(x):
+            raise NoRuleError(
+                f"{name} finds a number by comparisons, as in a bisection, and that has a first "
+                "derivative only: here a second one is asked for. Fix: gradwrap.custom_root gives "
+                "the root of an equation derivatives of all orders."
+            )
+        return moves
+
+    op: Any = primitive(found_numbers)
+    defvjp(op, lambda xp, g, x: xp.matmul(g, xp.asarray(of_first_order(x))))
+    defjvp(op, lambda xp, t, x: xp.matmul(xp.asarray(of_first_order(x)), t))
+    return op
+
+
+def as_point(leaf: Any) -> Any:
+    """Return a tracked copy of an argument, of which the transforms around know nothing."""
+    copy = wrap(np.array(native(leaf)), requires_grad=True)
+    return python_float(copy) if isinstance(leaf, PythonFloat) else copy
+
+
+shifting: ContextVar[Shifting | None] = ContextVar("gradwrap_shifting", default=None)
+
+
+def begin(key: str, first: int, last: int, texts: str) -> None:
+    """Note that a search begins in the calling code."""
+    run = shifting.get()
+    if run is not None:
+        run.begin(key, first, last, texts)
+
+
+def shifted(key: str, value: Any, may_be_whole: bool) -> Any:
+    """Return a part of the state of a search, with a zero added that has its derivative."""
+    run = shifting.get()
+    return value if run is None else run.shifted(key, value, may_be_whole)
+
+
+NAMES: dict[str, Any] = {BEGIN: begin, SHIFTED: shifted}
+"""The functions that the new code calls."""
