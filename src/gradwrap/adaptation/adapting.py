@@ -237,7 +237,7 @@ class _Runs:
             return out
         if moving is not None and not moving.are_found and not is_checked.get():
             for one in self.searched:
-                if self._lacks_a_part(one, args, kwargs, strictly=False) is not False:
+                if self._lacks_a_part(one, args, kwargs, is_rough=True) is not False:
                     raise without_derivative(self.name, one)
         found = found_at.get()
         if found is None or found is steered or str(found) in self.corrected:
@@ -416,7 +416,7 @@ class _Runs:
             if loops == self.loops:
                 continue
             self.loops, self.shifted = loops, []
-            if self._lacks_a_part(found, args, kwargs, strictly=False) is False:
+            if self._lacks_a_part(found, args, kwargs, is_rough=True) is False:
                 self.searched.append(found)
                 self.corrected.add(str(found))
                 return True
@@ -424,13 +424,17 @@ class _Runs:
         return False
 
     def _lacks_a_part(
-        self, found: Found, args: Any, kwargs: Any, *, strictly: bool | None = None
+        self, found: Found, args: Any, kwargs: Any, *, is_rough: bool = False
     ) -> bool | None:
         checking = is_checked.set(True)
-        strictly = not found.is_sure if strictly is None else strictly
+        strictly = not (found.is_sure or is_rough)
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            return self(args, kwargs)
+
         try:
             return lacks_a_part(
-                lambda *a, **k: self(a, k), self.fun, args, kwargs, strictly=strictly
+                run, self.fun, args, kwargs, strictly=strictly, is_rough=is_rough
             )
         finally:
             is_checked.reset(checking)

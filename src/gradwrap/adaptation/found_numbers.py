@@ -89,6 +89,8 @@ class Shifting:
     def __init__(self) -> None:
         self._current: dict[str, Search] = {}
         """The last search of each loop."""
+        self._going_on: set[str] = set()
+        """The functions whose search was begun by an earlier call."""
         self._functions: dict[CodeType, str] = {}
         """The functions without a loop that are called again and again."""
         self._active: dict[int, dict[str, _Active]] = {}
@@ -100,12 +102,15 @@ class Shifting:
         if key.endswith(":0"):
             self._functions[frame.f_code] = key
             if key in self._current and self.is_going_on(values):
+                self._going_on.add(key)
                 return
-        arrays = [np.asarray(_plain(one)) for one in values if _is_number(one)]
-        arrays = [one for one in arrays if one.size] or [np.zeros(())]
-        shape = max((one.shape for one in arrays), key=lambda one: int(np.prod(one)))
+            self._going_on.discard(key)
+        arrays = [np.asarray(_plain(one)) for one in values]
+        sizes = [one for one in arrays if one.size and one.dtype.kind in "fi"]
+        floats = [one.shape for one in sizes if one.dtype.kind == "f"] or [()]
+        shape = max(floats, key=lambda one: int(np.prod(one)))
         with np.errstate(all="ignore"):
-            scale = max(float(np.max(np.abs(one))) for one in arrays)
+            scale = max((float(np.max(np.abs(one))) for one in sizes), default=0.0)
         search = self._current[key] = self.made(key, shape, scale)
         active = _Active(search, frame.f_code, first, last)
         self._active.setdefault(id(frame), {})[key] = active
@@ -125,7 +130,7 @@ class Shifting:
     def shifted(self, key: str, value: Any, may_be_whole: bool) -> Any:
         """Return a part of the state with the zero added."""
         search = self._current.get(key)
-        if search is None or self._is_shifted(value):
+        if search is None or key in self._going_on:
             return value
         if type_of(value) is LIST:
             value[:] = [self.shifted(key, one, may_be_whole) for one in value]
@@ -137,9 +142,6 @@ class Shifting:
         if type_of(value) in (int, float) or isinstance(value, PythonFloat):
             return python_float(search.zero + array_of(value))
         return search.zero + value
-
-    def _is_shifted(self, value: Any) -> bool:
-        raise NotImplementedError
 
     def active_at(self, frame: FrameType | None) -> Search | None:
         """Return the innermost search that runs in a frame, or in one of its callers."""
@@ -169,14 +171,18 @@ def _plain(value: Any) -> Any:
 
 
 def _read(frame: FrameType, text: str) -> Any:
-    """Return the value of a name, or of an attribute, in a frame; None if there is none."""
+    """Return the value of a name, or of an attribute, in a frame; None if there is none.
+
+    That of a list is its largest number.
+    """
     name, *attributes = text.split(".")
     found = frame.f_locals.get(name)
     for one in attributes:
         found = getattr(found, one, None)
-    if type_of(found) is LIST and found and all(map(_is_number, found)):
-        return found[0]
-    return found
+    if type_of(found) is LIST:
+        numbers = [one for one in found if _is_number(one)]
+        return max(numbers, key=lambda one: abs(float(np.max(_plain(one)))), default=None)
+    return found if _is_number(found) or type_of(found) in WHOLES else None
 
 
 class Finding(Shifting):
@@ -190,7 +196,7 @@ class Finding(Shifting):
         """A zero of a level above, so that what is compared is seen as it is recorded."""
         self.zeros: list[Any] = []
         self.searches: list[Search] = []
-        self.going_on: list[bool] = []
+        self.were_going_on: list[bool] = []
 
     def run(self, call: Callable[[], Any]) -> None:
         """Run a function that begins searches."""
@@ -211,11 +217,9 @@ class Finding(Shifting):
         return self.searches[-1]
 
     def is_going_on(self, values: list[Any]) -> bool:
-        self.going_on.append(any(map(self._is_shifted, values)))
-        return self.going_on[-1]
-
-    def _is_shifted(self, value: Any) -> bool:
-        return level_of(value) >= level_of(self._top)
+        level = level_of(self._top)
+        self.were_going_on.append(any(level_of(one) >= level for one in values))
+        return self.were_going_on[-1]
 
     def look(self, jumps: str, left: Any, right: Any = 0.0) -> None:
         """Note what is compared, where it depends on the state of a search."""
@@ -288,7 +292,7 @@ class Moving(Shifting):
         self.are_found: bool = all(are_found)
         """Whether each search has come near to what it looked for."""
         self._searches = iter(finding.searches)
-        self._going_on = iter(finding.going_on)
+        self._were_going_on = iter(finding.were_going_on)
         self._at = 0
         self._zeros: Any = None
         if len(moves):
@@ -304,11 +308,7 @@ class Moving(Shifting):
         return Search(key, shape, scale, zero)
 
     def is_going_on(self, values: list[Any]) -> bool:
-        return next(self._going_on, False)
-
-    def _is_shifted(self, value: Any) -> bool:
-        return False
-
+        return next(self._were_going_on, False)
 
 def _zeros(moves: Any, name: str) -> Any:
     """Return a function whose values are zero, with given first derivatives."""
