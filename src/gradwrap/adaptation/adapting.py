@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib.machinery import EXTENSION_SUFFIXES
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
@@ -54,6 +54,7 @@ from gradwrap.core.levels.modes import code_that_runs, is_traced, untraced
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     has_changed,
+    holds_batch,
     is_derived,
     is_recorded,
     native,
@@ -81,13 +82,12 @@ from gradwrap.transforms.derived import derived
 from gradwrap.transforms.numerical import numerical
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
     from contextvars import ContextVar
     from types import CodeType, FrameType
 
-    from gradwrap.adaptation.search_loops import Loops
-
     from gradwrap.adaptation.places import Namespace
+    from gradwrap.adaptation.search_loops import Loops
 
 Compiled = Literal["refused", "numerical"]
 Rounding = Literal["refused", "zero", "through"]
@@ -235,10 +235,7 @@ class _Runs:
             return self._after(error, args, kwargs)
         if not is_derived(leaves):
             return out
-        if moving is not None and not moving.are_found and not is_checked.get():
-            for one in self.searched:
-                if self._lacks_a_part(one, args, kwargs, is_rough=True) is not False:
-                    raise without_derivative(self.name, one)
+        self._check_moving(moving, searches, args, kwargs)
         found = found_at.get()
         if found is None or found is steered or str(found) in self.corrected:
             found = searches.of_bytes or found
@@ -246,6 +243,7 @@ class _Runs:
             out = self._searched(found, searches, out, leaves, args, kwargs)
             if str(found) in self.corrected:  # the derivative is whole, whatever was found
                 self.corrected |= searches.places
+                found_at.set(steered)
             return out
         self._check(out)
         return out
@@ -263,7 +261,8 @@ class _Runs:
         for n in tracked:
             given[n] = as_point(leaves[n])
         finding = Finding([array_of(given[n]) for n in tracked])
-        finding.run(lambda: self._adapted(given, *unflatten(tree, given), finding))
+        arguments, named = unflatten(tree, given)
+        finding.run(lambda: self._adapted(given, arguments, named, finding))
         return Moving(finding, [leaves[n] for n in tracked], self.name)
 
     def _adapted(
@@ -273,14 +272,14 @@ class _Runs:
         group = self.group
         held = group.hold() if group else hold([*self.own, *self.found])
         watched, rewritten = self.watch, [*self.rewritten]
-        exchanged: list[tuple[FunctionType, CodeType, CodeType]] = []
         filled: list[Cache] = []
         looked: dict[int, Looked] = {}
         objects: list[Any] = []
         searches = Searches(self.corrected)
         settings: list[tuple[ContextVar[Any], Any]] = [
             *((compiled_as, self.compiled), (rounding_as, self.rounding), (is_checked, True)),
-            *((looker, run.look if isinstance(run, Finding) else searches.look), (asker, searches.note_bytes)),
+            (looker, run.look if isinstance(run, Finding) else searches.look),
+            (asker, searches.note_bytes),
             (shifting, run),
             *((caches, filled), (looked_in, looked), (kept_objects, objects)),
             *((texts, Texts()), (plain_made, [0, 0, 0]), (are_kept, True), (symbols, {})),
@@ -290,11 +289,10 @@ class _Runs:
         try:
             for namespace, what in self.rewritten:
                 rewrite(namespace, what)
-            exchanged = self._shifts(held) if run else []
             before, steered = noted.get(), found_at.get()
             made_text.set(None)
             rounded_at.set("")
-            with differentiating():
+            with differentiating(), self._with_shifts(run, held):
                 out = as_floats(self._until_adapted(held, leaves, args, kwargs))
             if not is_traced():
                 check_caches(filled)
@@ -305,9 +303,6 @@ class _Runs:
         finally:
             for variable, token in outside:
                 variable.reset(token)
-            for function, code, new in exchanged:
-                if function.__code__ is new:
-                    function.__code__ = code
             forget_arguments(objects)
             remove_tracked_keys(filled)
             restore(looked)
@@ -329,18 +324,25 @@ class _Runs:
                 self._check_derivative(caught, args, kwargs)
         return out, steered, searches
 
-    def _shifts(
-        self, namespaces: list[Namespace]
-    ) -> list[tuple[FunctionType, CodeType, CodeType]]:
-        """Exchange the code of the functions that search; return what it was and is."""
+    @contextmanager
+    def _with_shifts(self, run: Shifting | None, namespaces: list[Namespace]) -> Generator[None]:
+        """Exchange the code of the functions that search, in a run that adds to their states."""
+        if run is None:
+            yield
+            return
         if not self.shifted:
-            what = max((one for _, one in self.rewritten), default=0)
+            what: Rewritten = max((one for _, one in self.rewritten), default=0)
             self.shifted = with_shifts(namespaces, self.loops, what)
-        found: list[tuple[FunctionType, CodeType, CodeType]] = []
+        before = [(function, function.__code__, new) for function, new in self.shifted]
         for function, new in self.shifted:
-            found.append((function, function.__code__, new))
             function.__code__ = new
-        return found
+        try:
+            yield
+            run.check()
+        finally:
+            for function, code, new in before:
+                if function.__code__ is new:
+                    function.__code__ = code
 
     def _after(self, error: Exception, args: Any, kwargs: Any) -> Any:
         """Raise an error that plain values raise, too, unless they do so in adapted code alone."""
@@ -404,9 +406,21 @@ class _Runs:
         check_steered(flatten(out)[0])
         raise without_derivative(self.name, found)
 
+    def _check_moving(
+        self, moving: Moving | None, searches: Searches, args: Any, kwargs: Any
+    ) -> None:
+        """Compare the derivative with differences where a search has not found its number."""
+        if moving is None or is_checked.get():
+            return
+        is_other = not moving.has_begun and any(one.is_sure for one in searches.found.values())
+        if moving.are_found and not is_other:
+            return
+        if self._lacks_a_part(self.searched[-1], args, kwargs, is_rough=True) is not False:
+            raise without_derivative(self.name, self.searched[-1])
+
     def _move(self, found: Found, searches: Searches, args: Any, kwargs: Any) -> bool:
         """Let the numbers that were found have derivatives; tell if that of the result is whole."""
-        if is_traced():
+        if is_traced() or holds_batch([args, kwargs]):
             return False
         every = {**searches.found, str(found): found}.values()
         sure = [one for one in every if one.is_sure] or [found]
@@ -433,9 +447,7 @@ class _Runs:
             return self(args, kwargs)
 
         try:
-            return lacks_a_part(
-                run, self.fun, args, kwargs, strictly=strictly, is_rough=is_rough
-            )
+            return lacks_a_part(run, self.fun, args, kwargs, strictly=strictly, is_rough=is_rough)
         finally:
             is_checked.reset(checking)
 

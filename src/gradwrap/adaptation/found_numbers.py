@@ -27,11 +27,9 @@ from gradwrap.core.levels.wrapper import (
     is_derived,
     is_recorded,
     level_of,
-    make_wrapper,
     native,
 )
 from gradwrap.core.observing.code import frame_of
-from gradwrap.core.observing.comparing import looker
 from gradwrap.core.values.dynamic import LIST, type_of
 from gradwrap.errors import AdaptationError, NoRuleError
 from gradwrap.transforms.custom_rules import defjvp, defvjp
@@ -42,7 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType, FrameType
 
-    from gradwrap.adaptation.search_loops import Loops
 
 TRIED = (0, 1, 2, 3, 5, 8, 12, 16, 20, 25, 30, 36, 43, 50)
 """The comparisons whose derivatives are compared, by how far they are from equality."""
@@ -109,8 +106,8 @@ class Shifting:
         sizes = [one for one in arrays if one.size and one.dtype.kind in "fi"]
         floats = [one.shape for one in sizes if one.dtype.kind == "f"] or [()]
         shape = max(floats, key=lambda one: int(np.prod(one)))
-        with np.errstate(all="ignore"):
-            scale = max((float(np.max(np.abs(one))) for one in sizes), default=0.0)
+        largest = [float(np.max(np.abs(one[np.isfinite(one)]), initial=0.0)) for one in sizes]
+        scale = max(largest, default=0.0)
         search = self._current[key] = self.made(key, shape, scale)
         active = _Active(search, frame.f_code, first, last)
         self._active.setdefault(id(frame), {})[key] = active
@@ -118,6 +115,9 @@ class Shifting:
     def look(self, jumps: str, left: Any, right: Any = 0.0) -> None:
         """Note a comparison, as `Searches.look` does."""
         raise NotImplementedError
+
+    def check(self) -> None:
+        """Refuse a run that is not as it should be."""
 
     def is_going_on(self, values: list[Any]) -> bool:
         """Tell if a function that calls itself, or is called in turns, does so once more."""
@@ -162,7 +162,7 @@ class Shifting:
 def _is_number(value: Any) -> bool:
     """Tell if a value is a float, or an array of floats."""
     if isinstance(value, AnyWrapper) or type_of(value) is np.ndarray:
-        return value.dtype.kind == "f"
+        return bool(value.dtype.kind == "f")
     return type_of(value) in FLOATS
 
 
@@ -176,7 +176,7 @@ def _read(frame: FrameType, text: str) -> Any:
     That of a list is its largest number.
     """
     name, *attributes = text.split(".")
-    found = frame.f_locals.get(name)
+    found: Any = frame.f_locals.get(name)
     for one in attributes:
         found = getattr(found, one, None)
     if type_of(found) is LIST:
@@ -209,6 +209,7 @@ class Finding(Shifting):
         jvp(inside, (0.0,), (0.0,))
 
     def made(self, key: str, shape: tuple[int, ...], scale: float) -> Search:
+        """Return a new search."""
         zero = wrap(np.zeros(shape), requires_grad=True)
         if sum(map(np.size, self.zeros)) + zero.size > MOST:
             raise AdaptationError("more numbers are found by comparisons than are kept in mind")
@@ -217,9 +218,11 @@ class Finding(Shifting):
         return self.searches[-1]
 
     def is_going_on(self, values: list[Any]) -> bool:
+        """Tell if a function that searches in several calls does so once more."""
         level = level_of(self._top)
-        self.were_going_on.append(any(level_of(one) >= level for one in values))
-        return self.were_going_on[-1]
+        is_going_on = any(level_of(one) >= level for one in values)
+        self.were_going_on.append(is_going_on)
+        return is_going_on
 
     def look(self, jumps: str, left: Any, right: Any = 0.0) -> None:
         """Note what is compared, where it depends on the state of a search."""
@@ -242,12 +245,15 @@ class Finding(Shifting):
         rests = np.zeros((size, sum(map(np.size, self._points))))
         are_found: list[bool] = []
         for start, zero, search in zip(starts, self.zeros, self.searches, strict=False):
-            rows = self._rows(search, zero)
+            rows: Any = self._rows(search, zero)
             are_found.append(rows is not None)
             if rows is not None:
                 places = slice(start, start + search.size)
                 matrix[places], rests[places] = rows[:, :size], rows[:, size:]
-        return are_found, np.linalg.solve(matrix, -rests)
+        try:
+            return are_found, np.linalg.solve(matrix, -rests)
+        except np.linalg.LinAlgError:
+            return [False], np.zeros_like(rests)
 
     def _rows(self, search: Search, zero: Any) -> Any:
         """Return the equations of a search, or None if it has not come near to what it looks for.
@@ -269,11 +275,11 @@ class Finding(Shifting):
         best = np.argmin(errors, axis=0)
         if not np.all(np.min(errors, axis=0) <= NEAR * search.scale):
             return None
+        by = [*self.zeros, *self._points]
         rows = [
-            np.concatenate([
-                part.reshape(-1)
-                for part in self._row(tried[n].reshape(-1)[i], [*self.zeros, *self._points])
-            ])
+            np.concatenate(
+                [np.reshape(part, -1) for part in self._row(tried[n].reshape(-1)[i], by)]
+            )
             for i, n in enumerate(best)
         ]
         return np.stack(rows) / np.stack(slopes)[best, np.arange(search.size)][:, None]
@@ -288,6 +294,7 @@ class Moving(Shifting):
 
     def __init__(self, finding: Finding, points: list[Any], name: str) -> None:
         super().__init__()
+        self._name = name
         are_found, moves = finding.moves()
         self.are_found: bool = all(are_found)
         """Whether each search has come near to what it looked for."""
@@ -295,20 +302,39 @@ class Moving(Shifting):
         self._were_going_on = iter(finding.were_going_on)
         self._at = 0
         self._zeros: Any = None
+        self.has_begun: bool = False
+        """Whether a search has begun."""
         if len(moves):
             flat: Any = np.concatenate([np.reshape(one, -1) for one in map(array_of, points)])
             self._zeros = _zeros(moves, name)(flat)
 
     def made(self, key: str, shape: tuple[int, ...], scale: float) -> Search:
+        """Return a new search."""
         known = next(self._searches, None)
         if known is None or (known.key, known.shape) != (key, shape):
-            raise AdaptationError("the function has searched for other numbers when it ran again")
+            raise self._others()
+        self.has_begun = True
         zero = self._zeros[self._at : self._at + known.size].reshape(shape)
         self._at += known.size
         return Search(key, shape, scale, zero)
 
     def is_going_on(self, values: list[Any]) -> bool:
+        """Tell if a function that searches in several calls does so once more."""
         return next(self._were_going_on, False)
+
+    def check(self) -> None:
+        """Refuse a run that has searched for less than the one before."""
+        if next(self._searches, None) is not None:
+            raise self._others()
+
+    def _others(self) -> AdaptationError:
+        return AdaptationError(
+            f"{self._name} finds numbers by comparisons, as in a bisection. When it ran once more "
+            "for their derivatives, it has searched for others, as code does that keeps what it "
+            'has found. Fix: gradwrap.adapting(f, compiled="numerical") takes the derivative by '
+            "differences."
+        )
+
 
 def _zeros(moves: Any, name: str) -> Any:
     """Return a function whose values are zero, with given first derivatives."""

@@ -18,7 +18,7 @@ import ast
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from gradwrap.core.observing.caches import syntax_of
-from gradwrap.core.values.dynamic import type_of
+from gradwrap.core.values.dynamic import LIST, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -148,6 +148,18 @@ def _read_in(node: ast.AST) -> Iterator[str]:
             yield ast.unparse(one)
 
 
+LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+_PARTS: dict[type[ast.stmt], tuple[str, ...]] = {
+    **dict.fromkeys((ast.If, ast.While), ("test",)),
+    **dict.fromkeys((ast.Assign, ast.AugAssign), ("value",)),
+    ast.For: ("iter",),
+    ast.Try: (),
+    ast.With: ("items",),
+    ast.AnnAssign: ("value",),
+}
+"""What statements read first."""
+
+
 class _Reads:
     """What statements read before they are sure to have assigned it."""
 
@@ -164,46 +176,31 @@ class _Reads:
         return known
 
     def _statement(self, node: Any, known: frozenset[str]) -> frozenset[str] | None:
+        for part in _PARTS.get(type(node), ()):
+            read = getattr(node, part)
+            for one in read if type_of(read) is LIST else filter(None, [read]):
+                self._read(one, known)
         match node:
-            case ast.If(test=test, body=body, orelse=orelse):
-                self._read(test, known)
-                ends = [self.block(body, known), self.block(orelse, known)]
+            case ast.If():
+                ends = [self.block(node.body, known), self.block(node.orelse, known)]
                 going_on = [one for one in ends if one is not None]
                 return frozenset.intersection(*going_on) if going_on else None
-            case ast.While() | ast.For():
-                self._read(node.test if isinstance(node, ast.While) else node.iter, known)
-                inside = known
-                if isinstance(node, ast.For):
-                    inside = known.union(_texts_in(node.target))
-                self.block(node.body, inside)
-                self.block(node.orelse, known)
-                return known
-            case ast.Try():
-                self.block(node.body, known)
-                for handler in node.handlers:
-                    self.block(handler.body, known)
-                self.block([*node.orelse, *node.finalbody], known)
-                return known
-            case ast.With():
-                for item in node.items:
-                    self._read(item.context_expr, known)
-                return self.block(node.body, known)
-            case ast.Assign(targets=targets, value=value):
-                self._read(value, known)
+            case ast.While() | ast.For() | ast.Try() | ast.With():
+                begins = known.union(_texts_in(node.target)) if type(node) is ast.For else known
+                handlers = getattr(node, "handlers", [])
+                orelse = getattr(node, "orelse", [])
+                for body in (node.body, orelse, *(one.body for one in handlers)):
+                    self.block(body, begins)
+                return self.block(getattr(node, "finalbody", []), known)
+            case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
+                if isinstance(node, ast.AugAssign):
+                    self.found.update(set(_texts_in(node.target)) - known)
+                targets: list[ast.expr] = getattr(node, "targets", None) or [node.target]  # type: ignore[union-attr]
                 return self._assigned(targets, known)
-            case ast.AnnAssign(target=target, value=ast.expr() as value):
-                self._read(value, known)
-                return self._assigned([target], known)
-            case ast.AugAssign(target=target, value=value):
-                self._read(value, known)
-                self.found.update(set(_texts_in(target)) - known)
-                return self._assigned([target], known)
-            case ast.Return() | ast.Raise() | ast.Break() | ast.Continue():
-                self._read(node, known)
-                return None
             case _:
-                self._read(node, known)
-                return known
+                if type(node) not in _PARTS:
+                    self._read(node, known)
+                return None if isinstance(node, LEAVING) else known
 
     def _assigned(self, targets: list[ast.expr], known: frozenset[str]) -> frozenset[str]:
         for target in targets:
@@ -248,12 +245,13 @@ class Shifts(ast.NodeTransformer):
         self._file = file
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """Write a function anew."""
         first = node.decorator_list[0].lineno if node.decorator_list else node.lineno
         loops = self._loops.get((first, node.name), {})
         for part in list(_in_scope(node)) if loops else ():
             for field in ("body", "orelse", "finalbody"):
-                block = getattr(part, field, None)
-                if type_of(block) is list:
+                block: Any = getattr(part, field, None)
+                if type_of(block) is LIST:
                     setattr(part, field, list(self._with_shifts(block, loops)))
         if loops:
             node.body = list(self._with_shifts(node.body, loops))

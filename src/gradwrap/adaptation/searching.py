@@ -33,7 +33,7 @@ NOISE = 1e-15
 """The error of values by rounding, in proportion to the largest."""
 
 
-def lacks_a_part(
+def lacks_a_part(  # noqa: PLR0913  the functions, the call, and how they are compared
     adapted: Callable[..., Any],
     plain: Callable[..., Any],
     args: Any,

@@ -229,12 +229,15 @@ class Searches:
         is_tie = (is_tie and jumps not in STEPPING) or (is_early and self._narrows(key))
         if (is_sure or is_tie) and silent_up_to() < newest_level():
             place = Found.at(frame, is_sure)
-            if is_sure or str(place) not in self.places:
-                self.found[str(place)] = place
-            self.places.add(str(place))
+            self._keep(place)
             if str(place) not in self._known and (is_sure or not self._is_sure):
                 self._is_sure = is_sure
                 found_at.set(place)
+
+    def _keep(self, place: Found) -> None:
+        if place.is_sure or str(place) not in self.places:
+            self.found[str(place)] = place
+        self.places.add(str(place))
 
     def note_bytes(self) -> None:
         """Note that code asks for the bytes of a tracked array."""
