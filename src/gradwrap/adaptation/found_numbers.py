@@ -45,6 +45,8 @@ TRIED = (0, 1, 2, 3, 5, 8, 12, 16, 20, 25, 30, 36, 43, 50)
 """The comparisons whose derivatives are compared, by how far they are from equality."""
 NEAR = 1e-5
 """A number is found if it is corrected by less than this part of what the search began with."""
+ALIKE = 1e-2
+"""By the two best comparisons, the numbers move in ways that differ by less than this part."""
 MOST = 2048
 """So many numbers are found at most."""
 ROUNDING = 1e-16
@@ -239,24 +241,30 @@ class Finding(Shifting):
 
         The matrix has a row for each number.
         """
-        starts = np.cumsum([0, *(one.size for one in self.searches)])
-        size = int(starts[-1])
-        matrix = np.eye(size)
-        rests = np.zeros((size, sum(map(np.size, self._points))))
-        are_found: list[bool] = []
-        for start, zero, search in zip(starts, self.zeros, self.searches, strict=False):
-            rows: Any = self._rows(search, zero)
-            are_found.append(rows is not None)
-            if rows is not None:
-                places = slice(start, start + search.size)
-                matrix[places], rests[places] = rows[:, :size], rows[:, size:]
-        try:
-            return are_found, np.linalg.solve(matrix, -rests)
-        except np.linalg.LinAlgError:
-            return [False], np.zeros_like(rests)
+        ends = np.cumsum([one.size for one in self.searches], dtype=int)
+        size = int(ends[-1]) if len(ends) else 0
+        places = [slice(end - one.size, end) for end, one in zip(ends, self.searches, strict=True)]
+        every = [self._rows(*one) for one in zip(self.searches, self.zeros, strict=True)]
+        moves = []
+        for n in (0, 1):
+            equations = np.eye(size, size + sum(map(np.size, self._points)))
+            for place, rows in zip(places, every, strict=True):
+                if rows is not None:
+                    equations[place] = rows[n]
+            try:
+                moves.append(np.linalg.solve(equations[:, :size], -equations[:, size:]))
+            except np.linalg.LinAlgError:
+                return [False], np.zeros_like(equations[:, size:])
+        are_found = [
+            rows is not None and _are_alike(moves[0][place], moves[1][place])
+            for place, rows in zip(places, every, strict=True)
+        ]
+        return are_found, moves[0]
 
     def _rows(self, search: Search, zero: Any) -> Any:
-        """Return the equations of a search, or None if it has not come near to what it looks for.
+        """Return the equations of a search by its best and its second best comparison.
+
+        It is None if these have not come near to what the search looks for.
 
         By rounding, a difference of nearly equal values has a slope with an error that grows as
         the slope shrinks, as in a search for a minimum. So the best comparison is not the last.
@@ -264,7 +272,7 @@ class Finding(Shifting):
         sizes = [float(np.max(np.abs(native(one)), initial=0.0)) for one in search.rests]
         order = np.argsort(sizes, kind="stable")
         tried = [search.rests[order[n]] for n in TRIED if n < len(order)]
-        slopes = [self._row(one.sum(), [zero])[0].reshape(-1) for one in tried]
+        slopes = [self._row(one.sum(), [zero]) for one in tried]
         if not tried:
             return None
         values = np.stack([native(one).reshape(-1) for one in tried])
@@ -272,21 +280,31 @@ class Finding(Shifting):
         with np.errstate(all="ignore"):
             errors = np.abs(values) / steep + ROUNDING * np.max(steep, axis=0) / steep
         errors = np.where(np.isfinite(errors), errors, np.inf)
-        best = np.argmin(errors, axis=0)
-        if not np.all(np.min(errors, axis=0) <= NEAR * search.scale):
+        ranks = np.argsort(errors, axis=0, kind="stable")
+        if len(tried) < 2 or not np.all(
+            np.take_along_axis(errors, ranks[:2], 0) <= NEAR * search.scale
+        ):
             return None
         by = [*self.zeros, *self._points]
-        rows = [
-            np.concatenate(
-                [np.reshape(part, -1) for part in self._row(tried[n].reshape(-1)[i], by)]
+        rows, others = (
+            np.stack(
+                [
+                    self._row(tried[n].reshape(-1)[i], by) / slopes[n][i]
+                    for i, n in enumerate(ranks[place])
+                ]
             )
-            for i, n in enumerate(best)
-        ]
-        return np.stack(rows) / np.stack(slopes)[best, np.arange(search.size)][:, None]
+            for place in (0, 1)
+        )
+        return rows, others
 
-    def _row(self, rest: Any, by: list[Any]) -> list[Any]:
+    def _row(self, rest: Any, by: list[Any]) -> Any:
         found = grad([rest], by, retain_graph=True, materialize_grads=True)
-        return list(map(np.asarray, found))
+        return np.concatenate([np.reshape(part, -1) for part in found])
+
+
+def _are_alike(some: Any, others: Any) -> bool:
+    """Tell if how numbers move has a limit, as it has not where a slope vanishes."""
+    return bool(np.all(np.abs(some - others) <= ALIKE * np.max(np.abs(some), initial=0.0)))
 
 
 class Moving(Shifting):
