@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, assert_type
+from typing import TYPE_CHECKING, Any, assert_type
 
 import numpy as np
 from numpy.typing import NDArray
 
 import gradwrap as gw
+
+if TYPE_CHECKING:
+    from gradwrap.typing.reductions import Reductions
 
 Array = NDArray[np.float64]
 Var = gw.Variable[Array]
@@ -123,7 +126,23 @@ def energy(space: gw.typing.Namespace[Array], positions: Var) -> Var:
 
 
 assert_type(energy(xp, x), Var)
-energy(np, x)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+# A namespace of native arrays is none of variables. NumPy's is compared with the part of it that
+# has the reductions: pyright takes more than a minute to list what differs in all parts.
+
+
+def total(part: Reductions[Var | Array, Var, gw.Variable[Any]], positions: Var) -> Var:
+    return part.sum(positions)
+
+
+def of_another(native: gw.typing.NativeNamespace[Array]) -> None:
+    energy(native, x)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+assert_type(total(xp, x), Var)
+assert_type(total(named, x), Var)
+total(np, x)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 # A formula may have its namespace checked
 
