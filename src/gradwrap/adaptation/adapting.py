@@ -331,7 +331,9 @@ class _Runs:
             yield
             return
         if not self.shifted:
-            what: Rewritten = max((one for _, one in self.rewritten), default=0)
+            stores = any(what == STORED for _, what in self.rewritten)
+            calls = any(what == CALLS for _, what in self.rewritten)
+            what: Rewritten = CALLS if calls else STORED if stores else 0
             self.shifted = with_shifts(namespaces, self.loops, what)
         before = [(function, function.__code__, new) for function, new in self.shifted]
         for function, new in self.shifted:

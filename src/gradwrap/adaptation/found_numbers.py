@@ -245,7 +245,7 @@ class Finding(Shifting):
         size = int(ends[-1]) if len(ends) else 0
         places = [slice(end - one.size, end) for end, one in zip(ends, self.searches, strict=True)]
         every = [self._rows(*one) for one in zip(self.searches, self.zeros, strict=True)]
-        moves = []
+        moves: list[Any] = []
         for n in (0, 1):
             equations = np.eye(size, size + sum(map(np.size, self._points)))
             for place, rows in zip(places, every, strict=True):

@@ -288,8 +288,10 @@ class _Calls(ast.NodeTransformer):
 
 SELF = "self"
 """What methods call their object, whose class is its own."""
-FUNCTIONS = STORING | NAMES | COMPILED | caught.NAMES | last_calls.NAMES | rounded_keys.NAMES
-FUNCTIONS |= found_numbers.NAMES
+FUNCTIONS: dict[str, Any] = {
+    **(STORING | NAMES | COMPILED | caught.NAMES | last_calls.NAMES),
+    **(rounded_keys.NAMES | found_numbers.NAMES),
+}
 UFUNCS = frozenset(name for name, value in vars(np).items() if isinstance(value, np.ufunc))
 BUILD_LIST, BINARY_OP, INPLACE = opmap["BUILD_LIST"], opmap["BINARY_OP"], 13
 """Codes of instructions, and the least argument of `BINARY_OP` for an operator like `+=`."""

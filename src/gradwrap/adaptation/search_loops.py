@@ -176,15 +176,13 @@ class _Reads:
         return known
 
     def _statement(self, node: Any, known: frozenset[str]) -> frozenset[str] | None:
-        for part in _PARTS.get(type(node), ()):
+        for part in _PARTS.get(type_of(node), ()):
             read = getattr(node, part)
             for one in read if type_of(read) is LIST else filter(None, [read]):
                 self._read(one, known)
         match node:
             case ast.If():
-                ends = [self.block(node.body, known), self.block(node.orelse, known)]
-                going_on = [one for one in ends if one is not None]
-                return frozenset.intersection(*going_on) if going_on else None
+                return _common(self.block(node.body, known), self.block(node.orelse, known))
             case ast.While() | ast.For() | ast.Try() | ast.With():
                 begins = known.union(_texts_in(node.target)) if type(node) is ast.For else known
                 handlers = getattr(node, "handlers", [])
@@ -198,7 +196,7 @@ class _Reads:
                 targets: list[ast.expr] = getattr(node, "targets", None) or [node.target]  # type: ignore[union-attr]
                 return self._assigned(targets, known)
             case _:
-                if type(node) not in _PARTS:
+                if type_of(node) not in _PARTS:
                     self._read(node, known)
                 return None if isinstance(node, LEAVING) else known
 
@@ -213,6 +211,15 @@ class _Reads:
 
     def _read(self, node: ast.AST, known: frozenset[str]) -> None:
         self.found.update(set(_read_in(node)) - known)
+
+
+def _common(*ends: frozenset[str] | None) -> frozenset[str] | None:
+    """Return what is assigned at the end of each branch that goes on."""
+    found: frozenset[str] | None = None
+    for one in ends:
+        if one is not None:
+            found = one if found is None else found & one
+    return found
 
 
 def _given_on(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[str, bool]]:
