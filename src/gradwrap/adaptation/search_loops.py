@@ -193,7 +193,7 @@ class _Reads:
             case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
                 if isinstance(node, ast.AugAssign):
                     self.found.update(set(_texts_in(node.target)) - known)
-                targets: list[ast.expr] = getattr(node, "targets", None) or [node.target]  # type: ignore[union-attr]
+                targets: Any = getattr(node, "targets", None) or [getattr(node, "target", None)]
                 return self._assigned(targets, known)
             case _:
                 if type_of(node) not in _PARTS:
