@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.core.array.adapted import callers_for
 from gradwrap.core.calls.loop import first_example
 from gradwrap.core.levels.levels import is_differentiating, newest_level, silent_up_to
 from gradwrap.core.levels.modes import equalities
@@ -330,7 +331,7 @@ def adapted_frame() -> FrameType | None:
     while frame is not None and MARK not in frame.f_globals:
         name = str(frame.f_globals.get("__name__", ""))
         is_between = name.startswith("gradwrap.") and not name.startswith((*solvers,))
-        frame = frame.f_back if is_between else None
+        frame = frame.f_back if is_between or frame.f_code in callers_for else None
     return frame
 
 
