@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
-from gradwrap.errors import TrackedValueError
+from gradwrap.errors import AdaptationError, TrackedValueError
 from packages import written
 
 if TYPE_CHECKING:
@@ -352,13 +352,6 @@ NO_CACHES = {
                 KEPT[x] = x * w
             return KEPT[x]
         """,
-    "a dictionary of the call": """
-        def one(x, w):
-            own = {1.3: 2.0}
-            if x not in own:
-                own[x] = 3.0
-            return own[x] * w
-        """,
 }
 RUN = """
         def run(x):
@@ -409,6 +402,166 @@ def test_a_table_refuses_a_tracked_part_of_a_key(tmp_path: Path) -> None:
     )
     with pytest.raises(TrackedValueError, match=r"Use as a key .* in run"):
         gw.grad(gw.adapting(package.run))(X)
+
+
+DICTIONARIES = {
+    "a display": """
+        def run(x):
+            steps = {0.0: x[1], x[0]: 2.0, x[0] + x[1]: 5.0, **{2.0 * x[1]: x[0]}}
+            places = sorted(steps)
+            return sum((b - a) * steps[a] for a, b in zip(places, places[1:]))
+        """,
+    "a comprehension": """
+        def run(x):
+            places = {float(v): i for i, v in enumerate(x)}
+            return sum(k ** 2 * (i + 1) for k, i in places.items()) * places[x[1]]
+        """,
+    "pairs": """
+        def run(x):
+            found = dict(zip(x.tolist(), (x ** 2).tolist()))
+            found.update({x[0] * x[1]: x[0]})
+            del found[float(x[1])]
+            return sum(k * found.pop(k) for k in list(found)) + len(found)
+        """,
+    "counts": """
+        from collections import Counter
+        def run(x):
+            counts = Counter(x.tolist()) + Counter([x[0]])
+            counts.update([2.0 * x[1]])
+            return sum(k ** 2 * n for k, n in counts.most_common())
+        """,
+    "sums by key": """
+        from collections import defaultdict
+        def run(x):
+            sums = defaultdict(float)
+            for a, b in ((x[0], x[1]), (2.0 * x[0], x[1]), (x[0], x[1])):
+                sums[abs(a - b)] += 0.5 * b
+            return sum(k ** 2 * n for k, n in sorted(sums.items()))
+        """,
+    "groups": """
+        def run(x):
+            groups = {}
+            for k, v in ((x[0], x[1]), (x[1], 2.0), (x[0], 3.0)):
+                groups.setdefault((k, "a"), []).append(v)
+            return sum(k * sum(v) ** 2 for (k, _), v in groups.items())
+        """,
+    "an ordered one": """
+        from collections import OrderedDict
+        def run(x):
+            found = OrderedDict(sorted((float(v), v ** 2) for v in x))
+            found.move_to_end(x[1])
+            return sum((i + 1) * k * v for i, (k, v) in enumerate(found.items()))
+        """,
+    "one of each number": """
+        def run(x):
+            return sum(v ** 2 for v in dict.fromkeys([*x, x[0]]))
+        """,
+    "sets that grow": """
+        def run(x):
+            places = set(float(v) for v in x)
+            places.add(2.0 * x[0])
+            places.update(v + 1.0 for v in x)
+            places |= {3.0 * x[1]}
+            places = sorted(places.union([x[0] * x[1]]) - {x[1] + 1.0})
+            return sum((b - a) ** 2 for a, b in zip(places, places[1:]))
+        """,
+    "a graph of points": """
+        from collections import defaultdict, namedtuple
+        Point = namedtuple("Point", "x y")
+        def run(x):
+            points = [Point(x[0], x[1]), Point(x[1], 2.0 * x[0]), Point(0.0, x[0])]
+            others = defaultdict(set)
+            for a in points:
+                others[a].update(b for b in points if a != b)
+            seen, waiting, total = set(), points[:1], 0.0
+            while waiting:
+                point = waiting.pop()
+                if point not in seen:
+                    seen.add(point)
+                    total += point.x * point.y ** 2
+                    waiting.extend(others[point] - seen)
+            return total
+        """,
+    "attributes of an object": """
+        class Table:
+            def __init__(self): self.values, self.keys = {}, set()
+            def put(self, key, value):
+                self.values[key] = value
+                self.keys.add(key)
+            def get(self, key): return self.values[key] if key in self.keys else 0.0
+        def run(x):
+            table = Table()
+            table.put(x[0], x[1] ** 2)
+            table.put(float(x[1]), x[0])
+            return table.get(x[0]) * table.get(x[1]) + table.get(9.0)
+        """,
+    "a cache of the class": """
+        class Matrix:
+            _pairs = {}
+            def __init__(self, matrix): self.matrix = np.array(matrix)
+            @staticmethod
+            def pairs(matrix):
+                key = tuple(matrix.flatten().tolist())
+                if key not in Matrix._pairs:
+                    values, vectors = np.linalg.eigh(matrix)
+                    Matrix._pairs[key] = {"values": values, "vectors": vectors}
+                return Matrix._pairs[key]
+            def lowest(self):
+                kind = type(self)
+                found = kind.pairs(self.matrix)
+                return found["values"][0] * found["vectors"][0, 0] ** 2
+        def run(x):
+            matrix = [[x[0], x[1]], [x[1], 3.0]]
+            found = Matrix(matrix).lowest() * Matrix(matrix).lowest()
+            return found
+        """,
+}
+
+
+@pytest.mark.parametrize("body", DICTIONARIES.values(), ids=DICTIONARIES)
+def test_dictionaries_that_code_makes_have_tracked_keys(tmp_path: Path, body: str) -> None:
+    package = written(tmp_path, body)
+    wanted = gw.numerical(package.run)
+    gradient = gw.grad(gw.adapting(package.run))
+    for x in (X, 1.1 * X):
+        expected = gw.grad(wanted)(x)
+        for _ in range(2):
+            assert np.allclose(gradient(x), expected, rtol=1e-6)
+        assert np.isclose(gw.jvp(gw.adapting(package.run), (x,), (x,))[1], expected @ x)
+    assert type(package.run(X)) is not gw.Variable
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        """
+        from collections import Counter
+        def run(x): return sum(k ** 2 * n for k, n in Counter([3.0 * x[0], 2.0 * x[1]]).items())
+        """,
+        """
+        def run(x):
+            sums = {}
+            for v in (3.0 * x[0], 2.0 * x[1]):
+                sums[v] = sums.get(v, 0.0) + v
+            return sum(k * v for k, v in sums.items())
+        """,
+        """
+        class Sums:
+            def __init__(self): self.held = {}
+            def of(self, v):
+                self.held[v] = self.held[v] if v in self.held else v ** 3
+                return self.held[v]
+        SUMS = Sums()
+        def run(x): return SUMS.of(x[0]) + SUMS.of(1.5 * x[0]) * SUMS.of(x[1])
+        """,
+    ],
+    ids=["counts", "sums", "an object that lasts"],
+)
+def test_equal_keys_of_other_numbers_are_noticed(tmp_path: Path, body: str) -> None:
+    package = written(tmp_path, body)
+    package.run(np.array([1.0, 1.5]))
+    with pytest.raises((AdaptationError, TrackedValueError)):
+        gw.grad(gw.adapting(package.run))(np.array([1.0, 1.5]))
 
 
 LAST_CALLS = """

@@ -191,6 +191,11 @@ def test_functions_and_classes_of_numba(tmp_path: Path) -> None:
             for i in range(x.shape[0]):
                 out[0] += x[i] * y
 
+        @nb.guvectorize([(nb.float64, nb.float64[:], nb.int64[:])], "()->(),()")
+        def parted(x, rest, whole):
+            whole[0] = int(x)
+            rest[0] = x - whole[0]
+
         @nb.vectorize([nb.float64(nb.float64, nb.float64)])
         def product(a, b):
             return a * math.exp(b)
@@ -222,6 +227,8 @@ def test_functions_and_classes_of_numba(tmp_path: Path) -> None:
         def f(x):
             store = Store(x[0])
             parts = store.put(0, x[1]) * store.twice + used(store, x[1])
+            rest, whole = parted(x)
+            parts = parts + (rest * (whole + 1)).sum()
             return weighted(x, x[0]) * product(x, 2.0).sum() + parts * isinstance(store, Store)
         """,
     )

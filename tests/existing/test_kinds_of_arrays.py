@@ -249,6 +249,7 @@ def lines(x: Any) -> Any:
     return found.slope * found.intercept + through_zero.slope + joint
 
 
+inverse: Any = importlib.import_module("_statistics")._normal_dist_inv_cdf
 STANDARD, OTHER = statistics.NormalDist(), statistics.NormalDist(mu=0.1, sigma=2.0)
 
 
@@ -258,7 +259,9 @@ def normal(x: Any) -> Any:
     assert isinstance(own, statistics.NormalDist)
     assert statistics.NormalDist() == STANDARD
     outer = STANDARD.cdf(x[0]) * OTHER.cdf(x[1]) + OTHER.pdf(x[0]) + STANDARD.zscore(x[1])
-    return inner + outer + STANDARD.inv_cdf(x[0] / 4) * STANDARD.cdf(0.3) + own.mean * own.variance
+    compiled = inverse(0.2, x[0], x[1]) * inverse(x[0] / 4, 1.0, 2.0) * inverse(0.3, 1.0, 2.0)
+    found = inner + outer + STANDARD.inv_cdf(x[0] / 4) * STANDARD.cdf(0.3) + compiled
+    return found + own.mean * own.variance
 
 
 @pytest.mark.parametrize("function", [means, spreads, lines, normal])
@@ -266,6 +269,10 @@ def test_statistics_of_tracked_values(function: Callable[[Any], Any]) -> None:
     check(function)
     batch = gw.vmap(gw.grad(gw.adapting(function)))(np.stack([X, X + 0.1]))
     assert np.allclose(batch[0], gw.grad(gw.adapting(function))(X))
+
+
+def test_the_mode_is_one_of_the_numbers() -> None:
+    check(lambda x: statistics.mode([x[0], x[1], 2.0 * x[0] / 2.0, 1.0]) ** 2 + statistics.mode(x))
 
 
 def test_statistics_raise_their_own_errors() -> None:

@@ -346,6 +346,24 @@ LEFT = """
 """
 
 
+def test_an_array_of_integers_holds_the_whole_numbers_of_tracked_ones(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        def fill(x, places, whole):
+            places[:] = 10.0 * x
+            places[0] = 4.0 * x[0]
+            whole[...] = places[:, None] + x
+        def run(x):
+            places, whole = np.zeros(2, dtype=int), np.empty((2, 2), dtype=np.uint8)
+            fill(x + 0.01, places, whole)
+            return (places * x).sum() + (whole * x ** 2).sum()
+        """,
+    )
+    check(package.run)
+    assert np.allclose(gw.grad(gw.adapting(package.run))(X), [1 + 2 * 0.4 * 14, 13 + 2 * 1.3 * 16])
+
+
 def test_an_array_that_was_exchanged_is_plain_again_after_the_call(tmp_path: Path) -> None:
     package = written(tmp_path, LEFT)
     model, alike = package.Model(), package.Model()

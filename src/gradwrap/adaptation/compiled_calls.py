@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import datetime as dt
 import functools
 import operator
 import sys
@@ -32,7 +33,7 @@ from gradwrap.adaptation.stand_ins import OWN_LIBRARIES, call_plainly, original_
 from gradwrap.adaptation.storing import SYMBOLS
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.modes import is_traced
-from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch, holds_wrapper, is_recorded
+from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch, holds_wrapper, is_recorded, native
 from gradwrap.core.observing.code import package_of
 from gradwrap.core.values.dynamic import SEQUENCE, attribute_or_none, type_of
 from gradwrap.core.values.tree import flatten
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 PLAINLY, OPERATE = "__gradwrap_plainly__", "__gradwrap_operate__"
 ours: Any = drop_in
+TIMES = (dt.date, dt.time, dt.timedelta)
+"""The classes of dates and durations, whose subclasses are those of other packages."""
 BUILTINS = frozenset(vars(builtins))
 
 
@@ -53,7 +56,7 @@ def plainly(function: Any) -> Any:
     kind = type_of(function)
     if kind is FunctionType or (kind is MethodType and type_of(function.__func__) is FunctionType):
         return function
-    if not any(map(_is_compiled, _modules(function))):
+    if not any(map(_is_compiled, _modules(function))) and not _makes_times(function):
         return function
     return functools.partial(_called, function)
 
@@ -74,6 +77,14 @@ def _modules(function: Any) -> Iterator[Any]:
     owner = attribute_or_none(original, "__self__")
     if owner is not None:
         yield type_of(owner).__module__
+
+
+def _makes_times(function: Any) -> bool:
+    """Tell if a function is a class of dates or durations, or a method of one."""
+    original = original_of(function)
+    owner = attribute_or_none(original, "__self__")
+    kinds = (one if isinstance(one, type) else type_of(one) for one in (original, owner))
+    return any(issubclass(kind, TIMES) for kind in kinds)
 
 
 @functools.cache
@@ -144,6 +155,11 @@ def operate(symbol: str, left: Any, right: Any) -> Any:
     """Apply an operator; an array joins the list beside it to an array, an integer repeats it."""
     if symbol == "mul":
         left, right = (_counted(value) for value in (left, right))
+    if isinstance(left, TIMES) or isinstance(right, TIMES):
+        left, right = (
+            native(one) if isinstance(one, AnyWrapper) and not is_recorded(one) else one
+            for one in (left, right)
+        )
     if isinstance(left, ARRAYS):
         right = joined(right)
     elif isinstance(right, ARRAYS):

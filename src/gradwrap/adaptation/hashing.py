@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.adaptation.plain_values import is_plain, standing_in, unheld
-from gradwrap.core.array.adapted import bytes_for_key
+from gradwrap.core.array.adapted import bytes_for_key, callers_for
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, holds_batch, is_recorded, native
 from gradwrap.core.values.dynamic import type_of
@@ -24,6 +26,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "zlib": ("adler32", "crc32"),
 }
 """The functions of the standard library, by module."""
+methods: Any = vars(Counter).values()
+callers_for.update(one.__code__ for one in methods if type_of(one) is FunctionType)
 
 
 def functions(module: ModuleType) -> Iterator[tuple[Any, Any]]:

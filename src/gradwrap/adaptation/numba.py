@@ -187,13 +187,14 @@ def uncompiled_gufunc(function: Any, builder: Any = None) -> Any:
 
     Such a function writes its results to arrays that it is given after the inputs.
     """
+    builder = builder or attribute_or_none(function, "gufunc_builder")
+    signature = function.signature or builder.signature  # NumPy has none where all are numbers
     inputs, outputs = (
         [re.findall(r"\w+", part) for part in re.findall(r"\(([^)]*)\)", side)]
-        for side in (*function.signature.split("->"), "")[:2]  # the last argument may be written to
+        for side in (*signature.split("->"), "")[:2]  # the last argument may be written to
     )
-    builder = builder or attribute_or_none(function, "gufunc_builder")
     python = function.__wrapped__ if builder is None else builder.py_func
-    kinds = _kinds_of_parameters(function.signature, builder)
+    kinds = _kinds_of_parameters(signature, builder)
 
     @functools.wraps(function)
     def stand_in(

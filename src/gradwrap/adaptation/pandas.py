@@ -189,6 +189,8 @@ def _let_hold() -> None:
         _exchange(kind, "__setitem__", _stored)
     _exchange(pd.Series, "_cmp_method", _compared)
     _exchange(pd.Series, "_arith_method", _computed)
+    for kind, name in ((pd.Series, "_reduce"), (pd.DataFrame, "_reduce"), (pd.DataFrame, "astype")):
+        _exchange(kind, name, _by_numbers)
     _exchange(pd.DataFrame, "__init__", _made_of_columns)
     for name in ("_arith_method", "_cmp_method", "_logical_method"):
         _exchange(pd.DataFrame, name, _computed_by_column)
@@ -426,12 +428,41 @@ def _computed(compute: Any) -> Any:
     """Combine a series with tracked values as a column that holds such, which knows of NaN."""
 
     def computed(self: Any, other: Any, op: Any) -> Any:
-        if isinstance(other, AnyWrapper) and is_recorded(other) and _is_of_floats(self.dtype):
-            column = _columns().held(self.to_numpy())
-            self = pd.Series(column, index=self.index, name=self.name)
+        if isinstance(other, AnyWrapper) and is_recorded(other):
+            if _is_of_floats(self.dtype):
+                column = _columns().held(self.to_numpy())
+                self = pd.Series(column, index=self.index, name=self.name)
+            self = _of_numbers(self)
         return compute(self, other, op)
 
     return computed
+
+
+def _by_numbers(method: Any) -> Any:
+    """Let columns of objects, among which are tracked numbers, be columns of such numbers."""
+
+    def called(self: Any, *args: Any, **options: Any) -> Any:
+        if is_differentiating() and self.ndim == 1:
+            self = _of_numbers(self)
+        elif is_differentiating() and np.dtype(object) in [*self.dtypes]:
+            columns = [_of_numbers(self.iloc[:, at]) for at in range(self.shape[1])]
+            if any(map(_holds, columns)):
+                names = self.columns
+                self = pd.DataFrame(dict(enumerate(columns)), index=self.index)
+                self.columns = names
+        return method(self, *args, **options)
+
+    return called
+
+
+def _of_numbers(series: Any) -> Any:
+    """Return a series of objects that are numbers, some of them tracked, as one that holds such."""
+    if series.dtype != object:
+        return series
+    values = [*series.array]
+    if not is_recorded(values) or not _columns().are_numbers(values):
+        return series
+    return pd.Series(_columns().held(values), index=series.index, name=series.name)
 
 
 def _computed_by_column(compute: Any) -> Any:

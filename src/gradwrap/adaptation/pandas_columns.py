@@ -504,7 +504,14 @@ def _operand(value: Any) -> Any:
         return value.tracked
     if isinstance(value, extensions.ExtensionArray):
         return value.to_numpy(dtype=np.float64, na_value=np.nan)
+    if type(value) is np.ndarray and value.dtype == object and are_numbers(value.flat):
+        return array_of(value.ravel()).reshape(value.shape)
     return value
+
+
+def are_numbers(values: Iterable[Any]) -> bool:
+    """Tell if all elements of a column of objects are numbers, tracked or not."""
+    return all(isinstance(one, (AnyWrapper, float, int, np.number)) for one in values)
 
 
 def applied(apply: Callable[..., Any], operands: tuple[Any, ...]) -> Any:

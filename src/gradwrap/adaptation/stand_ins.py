@@ -45,7 +45,7 @@ from gradwrap.adaptation.readers import READERS, readers_of, readers_of_numpy
 from gradwrap.adaptation.scipy_helpers import helper, in_copy
 from gradwrap.adaptation.shadows import shadow, shadowing
 from gradwrap.adaptation.standard_functions import functions_in_python
-from gradwrap.adaptation.statistics_names import Normal, statistics_functions
+from gradwrap.adaptation.statistics_names import Normal, compiled_functions, statistics_functions
 from gradwrap.adaptation.structured import records
 from gradwrap.core.array.wrapping import wrap_namespace
 from gradwrap.core.levels.levels import differentiating, is_differentiating
@@ -545,7 +545,7 @@ def _compiled(function: Any) -> Any:
     if _BY_NAME.get(type_of(attribute_or_none(function, "__self__")).__name__) is _of_linalg:
         return _of_linalg(function)  # a method
     if not isinstance(module, str) or _library(module) in OWN_LIBRARIES:
-        return _of_scipy(function)
+        return _of_home(function) or _of_scipy(function)
     path = f"{module}.{function.__name__}"
     in_numpy = FUNCTIONS.get(function.__name__) if _library(module) == "bottleneck" else None
 
@@ -689,6 +689,7 @@ _FUNCTIONS: dict[str, Callable[[ModuleType], Iterable[tuple[Any, Any]]]] = {
     "functools": _makers_of_functions,
     "numexpr": numexpr.functions,
     "numpy.testing": _checks,
+    "_statistics": compiled_functions,
     "random": random_names.random_functions(stand_in_of),
     "statistics": statistics_functions,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator
-from statistics import NormalDist, StatisticsError
+from statistics import NormalDist, StatisticsError, mode
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,6 +49,11 @@ def _middle(x: Any, before: int, behind: int) -> Any:
     """Return the mean of two of the sorted elements, at half of the length or one less."""
     ordered, n = anything.sort(x), len(x)
     return (ordered[(n - before) // 2] + ordered[(n - behind) // 2]) / 2
+
+
+def _mode(x: Any) -> Any:
+    numbers = native(x).tolist()
+    return x[numbers.index(mode(numbers))]
 
 
 def _squares(x: Any, center: Any) -> Any:
@@ -95,6 +100,7 @@ FORMULAS: dict[str, AnyFunction[Any]] = {
     "median": lambda x: _middle(x, 1, 0),
     "median_high": lambda x: _middle(x, 0, 0),
     "median_low": lambda x: _middle(x, 1, 1),
+    "mode": _mode,
     "pstdev": lambda x, mu=None: anything.sqrt(_pvariance(x, mu)),
     "pvariance": _pvariance,
     "stdev": lambda x, xbar=None: anything.sqrt(_variance(x, xbar)),
@@ -160,6 +166,15 @@ def statistics_functions(module: ModuleType) -> Iterator[tuple[Any, Any]]:
     for name, formula in FORMULAS.items():
         original = getattr(module, name)
         yield original, _stand_in(original, _of_data(formula))
+
+
+def compiled_functions(module: ModuleType) -> Iterator[tuple[Any, Any]]:
+    """Yield the compiled function that the module has of another, which packages import, too."""
+    yield from ((one, _inv_cdf) for name, one in vars(module).items() if name.endswith("inv_cdf"))
+
+
+def _inv_cdf(p: Any, mu: Any, sigma: Any) -> Any:
+    return Normal(mu, sigma).inv_cdf(p)
 
 
 def _stand_in(original: Any, formula: Callable[..., Any]) -> Callable[..., Any]:

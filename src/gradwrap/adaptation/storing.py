@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 import gradwrap.numpy as drop_in
-from gradwrap.adaptation.plain_values import objects
+from gradwrap.adaptation.plain_values import lent, objects
 from gradwrap.adaptation.stand_ins import original_of
 from gradwrap.backends.numpy.functions.writing import WRITING
 from gradwrap.core.array.writing.ownership import handed_out
@@ -60,6 +60,8 @@ def store(value: Any, held: tuple[Any, ...], key: Any, view: str | tuple[Any] = 
     """
     is_alone = _references(held) == ALONE
     holder, *owner = held
+    if type_of(holder) is np.ndarray and holder.dtype.kind in "iumM":
+        value = _constant(value, holder.dtype)
     if is_alone and _is_exchanged(value, holder):
         made = _exchanged(holder, *owner)
         _part(made, view, value)[key] = value
@@ -71,6 +73,13 @@ def store(value: Any, held: tuple[Any, ...], key: Any, view: str | tuple[Any] = 
             value = objects(value)
     holder[key] = value
     return None
+
+
+def _constant(value: Any, dtype: Any) -> Any:
+    """Return the whole numbers that an array of such holds of a tracked one, dates as they are."""
+    if dtype.kind in "iu" and isinstance(value, AnyWrapper) and value.dtype.kind == "f":
+        value = value.astype(dtype)
+    return value if is_recorded(value) or holds_batch(value) else lent(value)
 
 
 def _is_of_element(key: Any, holder: Any) -> bool:

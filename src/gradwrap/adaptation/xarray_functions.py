@@ -16,10 +16,11 @@ from gradwrap.adaptation.after_import import exchange
 from gradwrap.adaptation.builtin_names import number_readers
 from gradwrap.adaptation.plain_values import at_hand
 from gradwrap.adaptation.xarray import enter_containers
+from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper, innermost, is_batch, layers, native
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.observing.callers import MARK, advisers
-from gradwrap.core.values.dynamic import TUPLE
+from gradwrap.core.values.dynamic import LIST, TUPLE
 from gradwrap.errors import TrackedCodeError
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from gradwrap.core.observing.callers import Caller
 
+ours: Any = import_module("gradwrap.numpy")
 np: Any = import_module("numpy")  # of untyped arrays, of which its own types make nothing
 
 
@@ -81,6 +83,26 @@ def as_indexable(theirs: Any, array: Any) -> Any:
 def as_array_or_item(theirs: Any, data: Any) -> Any:
     """Return what `.values` gives; adapted code gets a tracked array itself."""
     return at_hand(data) if _is_tracked(data) and _is_asked_by_adapted_code() else theirs(data)
+
+
+@mended("core.variable", "as_compatible_data")
+def as_compatible_data(theirs: Any, data: Any, *args: Any, **kwargs: Any) -> Any:
+    """Join a list of tracked numbers or arrays, labelled ones too, and take a table's array."""
+    if isinstance(data, LIST):
+        data = _joined(data)
+    elif hasattr(data, "to_numpy") and not hasattr(data, "dims") and is_differentiating():
+        values: Any = data.to_numpy()
+        data = values if isinstance(values, AnyWrapper) else data
+    return theirs(data, *args, **kwargs)
+
+
+def _joined(data: Any) -> Any:
+    """Return the array of a list if it holds tracked values, or else the list."""
+    variables = [getattr(one, "_variable", one) for one in data]
+    parts = [
+        _joined(one) if isinstance(one, LIST) else getattr(one, "_data", one) for one in variables
+    ]
+    return ours.asarray(parts) if any(isinstance(one, AnyWrapper) for one in parts) else data
 
 
 @mended("namedarray.pycompat", "to_numpy")

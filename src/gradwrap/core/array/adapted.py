@@ -46,7 +46,7 @@ python_numbers: WeakValueDictionary[int, Any] = WeakValueDictionary()
 """By id: the variables that stand for floats of Python, such as arguments of transforms."""
 warned_lines: set[tuple[str, int]] = set()
 callers_for: set[CodeType] = set()
-"""Functions of gradwrap that call a method in the place of adapted code."""
+"""Functions that call a method in the place of adapted code."""
 
 
 def as_python(variable: Any) -> Any:

@@ -22,6 +22,7 @@ from gradwrap.core.array.steered import branch_of
 from gradwrap.core.array.writing.loans import lend
 from gradwrap.core.graph.node import Leaf
 from gradwrap.core.levels.levels import TAPE_LEVEL
+from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import (
     holds_batch,
     innermost,
@@ -203,26 +204,20 @@ class Conversions:
         """Hash a number by its value, as NumPy does, and an array or a leaf by identity.
 
         A tracked number is refused: what a cache found by an equal value would have the gradient
-        of that value. In adapted code it may enter a set, which keeps one of equal numbers, look
+        of that value. In adapted code it may enter a set or a dictionary that the code makes, look
         for a key that is not there, and be a key of a cache, where it is found only as itself. A
         hash that the code drops is no key. Code that looks for Python's error does without a cache.
         """
         wrapper: Any = self
         kind = NUMBERS.get(getattr(self._value.dtype, "kind", ""))
-        if kind is None or wrapper.shape != () or self._is_leaf_of_tape():
+        if kind is None or wrapper.shape != ():
             return object.__hash__(self)
         frame = adapted_caller()
-        if frame is not None:
-            from gradwrap.core.array import keys  # it parses code, and only adapted code needs it
-
-            outer = keys.frame_that_hashes(frame)
-            if keys.is_key_of_cache(outer) or keys.is_check(outer):
-                return object.__hash__(self)
-            data = native(self)
-            if keys.makes_set(outer):
-                return hash(kind(data))
-            if outer is frame and keys.finds_nothing(frame, data):
-                return object.__hash__(self)
+        found = None if frame is None else self._hash_in_adapted(frame, kind)
+        if found is not None:
+            return found
+        if self._is_leaf_of_tape():
+            return object.__hash__(self)
         if is_recorded(self) and _does_without(current_frame(1)):
             raise TypeError(f"{UNHASHABLE}: {type_of(self).__name__!r}")
         key = self._untracked_data(
@@ -232,6 +227,20 @@ class Conversions:
             into="",
         )
         return hash(kind(key))
+
+    def _hash_in_adapted(self, frame: FrameType, kind: type[complex]) -> int | None:
+        """Return the hash of a number in adapted code, or None if it is refused there."""
+        from gradwrap.core.array import keys  # it parses code, and only adapted code needs it
+
+        outer = keys.frame_that_hashes(frame)
+        if keys.is_key_of_cache(outer) or keys.is_check(outer):
+            return object.__hash__(self)
+        data = native(self)
+        is_alone = not is_traced() and not holds_batch(self)
+        if keys.makes_set(outer) or (is_alone and keys.enters(outer)):
+            return hash(kind(data))
+        finds_nothing = outer is frame and keys.finds_nothing(frame, data)
+        return object.__hash__(self) if finds_nothing else None
 
     def _is_leaf_of_tape(self) -> bool:
         return type_of(self._node) is Leaf and is_at(self, TAPE_LEVEL)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections import OrderedDict
+from collections import Counter, OrderedDict, defaultdict
 from contextvars import ContextVar
 from dis import opname
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwrap.core.levels.wrapper import AnyWrapper, native
@@ -28,6 +29,8 @@ SETS = (set, frozenset)
 DICTIONARIES = (DICT, OrderedDict)
 GATHERING = (*SETS, list, tuple, sorted)
 """What gives a container, whatever it is given."""
+MAKERS = (*SETS, dict, Counter, OrderedDict, defaultdict)
+"""What makes a set or a dictionary."""
 DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.ListComp, ast.GeneratorExp)
 
 
@@ -151,6 +154,60 @@ def makes_set(frame: FrameType) -> bool:
         return False
     given = arguments_at(frame, at)
     return len(given) == 1 and _is_at_hand(given[0], frame)
+
+
+OPERATIONS = frozenset(
+    {
+        *("BUILD_MAP", "MAP_ADD", "SET_UPDATE", "DICT_UPDATE", "DICT_MERGE", "BINARY_OP"),
+        *("BINARY_SUBSCR", "STORE_SUBSCR", "DELETE_SUBSCR", "FOR_ITER"),
+    }
+)
+"""The instructions that hash a key, or the elements of a set."""
+METHODS = frozenset(dir(set)) | frozenset(dir(Counter)) | frozenset(dir(OrderedDict))
+
+
+def enters(frame: FrameType) -> bool:
+    """Tell if a frame hashes a number for a set or a dictionary that is no name of its module.
+
+    The number is found there as an equal one, as in plain code. That is a comparison of equal
+    numbers, which is looked at as every other one.
+    """
+    at = frame.f_lasti
+    code = frame.f_code.co_code
+    while opname[code[at]] == "CACHE":  # a call of a function of Python, in Python 3.11
+        at -= 2
+    name = opname[code[at]]
+    if name in OPERATIONS:
+        return not _is_of_module(container_at(frame, at), frame)
+    call = called_at(frame, at) if "CALL" in name else None
+    if call is None or any(_may_cache(one, frame) for one in arguments_at(frame, at)):
+        return False
+    if call.function in (*MAKERS, *GATHERING) or (call.name == "fromkeys" and call.whole in MAKERS):
+        return True
+    is_whole = call.whole is None or isinstance(call.whole, MAKERS)
+    return call.name in METHODS and is_whole and not _is_of_module(call.owner, frame)
+
+
+def _is_of_module(text: str, frame: FrameType) -> bool:
+    """Tell if an expression begins with a name of the module, or with a default."""
+    name = next((text[:n] for n, one in enumerate(text) if not f"_{one}".isidentifier()), text)
+    if not name or text[len(name) :].startswith("("):
+        return False
+    code = frame.f_code
+    own = (*code.co_varnames, *code.co_cellvars)
+    return name not in (*own, *code.co_freevars) or (name in own and _lasts(name, frame))
+
+
+def _may_cache(given: Any, frame: FrameType) -> bool:
+    """Tell if an argument, or the node of its syntax, may call a cached function from C code."""
+    match given:
+        case ast.Call(func=ast.Name(id="map"), args=[function, *_]):
+            called = value_of(function, frame)
+            return not (isinstance(called, type) or type_of(called) is FunctionType)
+        case ast.Name() | ast.Attribute() | ast.AST():
+            return any(_may_cache(one, frame) for one in ast.iter_child_nodes(given))
+        case _:
+            return isinstance(given, map)
 
 
 def _is_at_hand(given: Any, frame: FrameType) -> bool:

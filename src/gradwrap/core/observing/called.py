@@ -114,7 +114,8 @@ def value_of(expression: Any, frame: FrameType) -> Any:
     whole = value_of(expression.value, frame)
     if isinstance(whole, ModuleType):
         return vars(whole).get(expression.attr)
-    holders = (attributes_of(whole), *map(vars, type_of(whole).__mro__))
+    kinds = (*(whole.__mro__ if isinstance(whole, type) else ()), *type_of(whole).__mro__)
+    holders = (attributes_of(whole), *map(vars, kinds))
     return next((names[expression.attr] for names in holders if expression.attr in names), None)
 
 
