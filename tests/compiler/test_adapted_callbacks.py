@@ -154,6 +154,7 @@ def test_a_hidden_state_ends_a_program_for_good() -> None:
     assert not gradient.programs
 
 
+@pytest.mark.slow
 def test_long_runs_of_a_solver_take_programs_of_the_paths() -> None:
     def function(x: Any) -> Any:
         def value(t: Any) -> Any:
@@ -366,6 +367,7 @@ def test_noise_without_a_seed_is_drawn_in_each_call() -> None:
     assert not gradient.programs
 
 
+@pytest.mark.slow
 def test_a_long_trace_whose_error_the_function_catches_is_traced_in_full() -> None:
     def function(x: Any) -> Any:
         total = x[0]

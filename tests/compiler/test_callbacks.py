@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.adaptation.later import number_made
 from gradwrap.errors import AdaptationError, CompileWarning, NoRuleError
 
 if TYPE_CHECKING:
@@ -109,9 +110,11 @@ def test_a_solver_that_fails_at_another_point_is_refused() -> None:
     warnings.simplefilter("ignore", RuntimeWarning)
     x = np.array([-4.0])
     assert np.allclose(gradient(x), [-0.25])
+    made = number_made()
     for _ in range(2):
         with pytest.raises(NoRuleError, match="not zero at its result"):
             gradient(-x)
+    assert number_made() < made + 10  # none of the callback's programs, each of which is new
     assert np.allclose(gradient(x), [-0.25])
 
 

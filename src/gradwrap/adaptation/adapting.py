@@ -5,12 +5,13 @@ from __future__ import annotations
 import copy
 import functools
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib.machinery import EXTENSION_SUFFIXES
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
 from gradwrap.adaptation.exact_numbers import as_floats
+from gradwrap.adaptation.found_numbers import Finding, Moving, Shifting, as_point, shifting
 from gradwrap.adaptation.kept import check_caches, forget_arguments, remove_tracked_keys
 from gradwrap.adaptation.last_calls import kept_objects
 from gradwrap.adaptation.later import number_made
@@ -28,10 +29,11 @@ from gradwrap.adaptation.modules import (
     with_package,
 )
 from gradwrap.adaptation.noting import note, other_profiler, profiled
-from gradwrap.adaptation.places import Given
+from gradwrap.adaptation.places import Given, with_shifts
 from gradwrap.adaptation.rewriting import CALLS, STORED, Rewritten
 from gradwrap.adaptation.rounded_keys import Looked, restore
 from gradwrap.adaptation.rounded_keys import caches as looked_in
+from gradwrap.adaptation.search_loops import loops_of
 from gradwrap.adaptation.searching import lacks_a_part, without_derivative
 from gradwrap.adaptation.stand_ins import compiled_as, look_again, stand_in_of
 from gradwrap.adaptation.sympy import symbols
@@ -54,6 +56,7 @@ from gradwrap.core.levels.modes import code_that_runs, is_traced, untraced
 from gradwrap.core.levels.wrapper import (
     AnyWrapper,
     has_changed,
+    holds_batch,
     is_derived,
     is_recorded,
     native,
@@ -71,6 +74,7 @@ from gradwrap.core.values.tree import flatten, is_lone, map_leaves, unflatten
 from gradwrap.errors import (
     AdaptationError,
     BatchedValueError,
+    CompileError,
     GradwrapError,
     NoRuleError,
     RuleResultError,
@@ -80,11 +84,12 @@ from gradwrap.transforms.derived import derived
 from gradwrap.transforms.numerical import numerical
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
     from contextvars import ContextVar
-    from types import FrameType
+    from types import CodeType, FrameType
 
     from gradwrap.adaptation.places import Namespace
+    from gradwrap.adaptation.search_loops import Loops
 
 Compiled = Literal["refused", "numerical"]
 Rounding = Literal["refused", "zero", "through"]
@@ -205,6 +210,13 @@ class _Runs:
         self.by_differences = False
         self.corrected: set[str] = set()
         """The places of searches whose results have whole derivatives."""
+        self.loops: Loops = {}
+        """The loops of searches whose results get their derivatives by the implicit function
+        theorem."""
+        self.shifted: list[tuple[FunctionType, CodeType]] = []
+        """Their functions, with new code."""
+        self.searched: list[Found] = []
+        """Where these numbers were found."""
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.by_differences:
@@ -217,26 +229,46 @@ class _Runs:
             args, kwargs = map_leaves(_as_float, (args, kwargs))
             leaves = flatten([args, kwargs])[0]
         try:
-            out, steered, searches = self._adapted(leaves, args, kwargs)
+            moving = self._moving(leaves, args, kwargs) if self.loops else None
+            out, steered, searches = self._adapted(leaves, args, kwargs, moving)
         except GradwrapError:
             raise
         except Exception as error:  # noqa: BLE001  of other code
             return self._after(error, args, kwargs)
         if not is_derived(leaves):
             return out
+        self._check_moving(moving, searches, args, kwargs)
         found = found_at.get()
         if found is None or found is steered or str(found) in self.corrected:
             found = searches.of_bytes or found
         if found is not None and found is not steered and not is_checked.get():
-            out = self._searched(found, out, leaves, args, kwargs)
+            out = self._searched(found, searches, out, leaves, args, kwargs)
             if str(found) in self.corrected:  # the derivative is whole, whatever was found
                 self.corrected |= searches.places
+                found_at.set(steered)
             return out
         self._check(out)
         return out
 
+    def _moving(self, leaves: list[Any], args: Any, kwargs: Any) -> Moving:
+        """Find how the numbers move that searches find, in a run of its own."""
+        if is_traced():
+            raise CompileError(
+                f"{self.name} finds numbers by comparisons, as in a bisection, and their "
+                "derivatives take a run of their own"
+            )
+        tree = flatten([args, kwargs])[1]
+        tracked = [n for n, leaf in enumerate(leaves) if is_recorded(leaf)]
+        given = [*leaves]
+        for n in tracked:
+            given[n] = as_point(leaves[n])
+        finding = Finding([array_of(given[n]) for n in tracked])
+        arguments, named = unflatten(tree, given)
+        finding.run(lambda: self._adapted(given, arguments, named, finding))
+        return Moving(finding, [leaves[n] for n in tracked], self.name)
+
     def _adapted(
-        self, leaves: list[Any], args: Any, kwargs: Any
+        self, leaves: list[Any], args: Any, kwargs: Any, run: Shifting | None = None
     ) -> tuple[Any, Found | None, Searches]:
         """Run the function with its modules adapted; return what search was known before, too."""
         group = self.group
@@ -248,7 +280,9 @@ class _Runs:
         searches = Searches(self.corrected)
         settings: list[tuple[ContextVar[Any], Any]] = [
             *((compiled_as, self.compiled), (rounding_as, self.rounding), (is_checked, True)),
-            *((looker, searches.look), (asker, searches.note_bytes)),
+            (looker, run.look if isinstance(run, Finding) else searches.look),
+            (asker, searches.note_bytes),
+            (shifting, run),
             *((caches, filled), (looked_in, looked), (kept_objects, objects)),
             *((texts, Texts()), (plain_made, [0, 0, 0]), (are_kept, True), (symbols, {})),
         ]
@@ -260,7 +294,7 @@ class _Runs:
             before, steered = noted.get(), found_at.get()
             made_text.set(None)
             rounded_at.set("")
-            with differentiating():
+            with differentiating(), self._with_shifts(run, held):
                 out = as_floats(self._until_adapted(held, leaves, args, kwargs))
             if not is_traced():
                 check_caches(filled)
@@ -292,6 +326,28 @@ class _Runs:
                 self._check_derivative(caught, args, kwargs)
         return out, steered, searches
 
+    @contextmanager
+    def _with_shifts(self, run: Shifting | None, namespaces: list[Namespace]) -> Generator[None]:
+        """Exchange the code of the functions that search, in a run that adds to their states."""
+        if run is None:
+            yield
+            return
+        if not self.shifted:
+            stores = any(what == STORED for _, what in self.rewritten)
+            calls = any(what == CALLS for _, what in self.rewritten)
+            what: Rewritten = CALLS if calls else STORED if stores else 0
+            self.shifted = with_shifts(namespaces, self.loops, what)
+        before = [(function, function.__code__, new) for function, new in self.shifted]
+        for function, new in self.shifted:
+            function.__code__ = new
+        try:
+            yield
+            run.check()
+        finally:
+            for function, code, new in before:
+                if function.__code__ is new:
+                    function.__code__ = code
+
     def _after(self, error: Exception, args: Any, kwargs: Any) -> Any:
         """Raise an error that plain values raise, too, unless they do so in adapted code alone."""
         if is_traced() or self._fails_alike(error, args, kwargs):
@@ -319,7 +375,15 @@ class _Runs:
                 "derivative than its values: a part of the gradient would be missing."
             )
 
-    def _searched(self, found: Found, out: Any, leaves: list[Any], args: Any, kwargs: Any) -> Any:
+    def _searched(  # noqa: PLR0913  what was found, and the call
+        self,
+        found: Found,
+        searches: Searches,
+        out: Any,
+        leaves: list[Any],
+        args: Any,
+        kwargs: Any,
+    ) -> Any:
         """Return the output of a run that has found a number by comparisons, or refuse it."""
         is_known = str(found) in self.corrected and not found.of_bytes
         if is_known or (is_recorded(out) and is_traced()):
@@ -335,6 +399,8 @@ class _Runs:
                 found.warn()
         if is_recorded(out) and not lacks:
             return out
+        if (lacks or found.is_sure) and self._move(found, searches, args, kwargs):
+            return self._adapted(leaves, args, kwargs, self._moving(leaves, args, kwargs))[0]
         if self.compiled == "numerical" and not is_traced():
             self.by_differences = True
             return numerical(self.fun)(*args, **kwargs)
@@ -344,12 +410,47 @@ class _Runs:
         check_steered(flatten(out)[0])
         raise without_derivative(self.name, found)
 
+    def _check_moving(
+        self, moving: Moving | None, searches: Searches, args: Any, kwargs: Any
+    ) -> None:
+        """Compare the derivative with differences where a search has not found its number."""
+        if moving is None or is_checked.get():
+            return
+        is_other = not moving.has_begun and any(one.is_sure for one in searches.found.values())
+        if moving.are_found and not is_other:
+            return
+        if self._lacks_a_part(self.searched[-1], args, kwargs) is not False:
+            raise without_derivative(self.name, self.searched[-1])
+
+    def _move(self, found: Found, searches: Searches, args: Any, kwargs: Any) -> bool:
+        """Let the numbers that were found have derivatives; tell if that of the result is whole."""
+        if is_traced() or holds_batch([args, kwargs]):
+            return False
+        every = {**searches.found, str(found): found}.values()
+        sure = [one for one in every if one.is_sure] or [found]
+        before = self.loops, self.shifted
+        for are_all in (False, True):
+            loops = {**before[0], **loops_of(sure, are_all=are_all)}
+            if loops == self.loops:
+                continue
+            self.loops, self.shifted = loops, []
+            if self._lacks_a_part(found, args, kwargs) is False:
+                self.searched.append(found)
+                self.corrected.add(str(found))
+                return True
+        self.loops, self.shifted = before
+        return False
+
     def _lacks_a_part(self, found: Found, args: Any, kwargs: Any) -> bool | None:
         checking = is_checked.set(True)
+        is_rough = bool(self.loops)
+        strictly = not (found.is_sure or is_rough)
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            return self(args, kwargs)
+
         try:
-            return lacks_a_part(
-                lambda *a, **k: self(a, k), self.fun, args, kwargs, strictly=not found.is_sure
-            )
+            return lacks_a_part(run, self.fun, args, kwargs, strictly=strictly, is_rough=is_rough)
         finally:
             is_checked.reset(checking)
 

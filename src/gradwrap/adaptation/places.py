@@ -25,9 +25,10 @@ import numpy as np
 
 import gradwrap.numpy as drop_in
 from gradwrap.adaptation.builtin_names import BUILTINS
-from gradwrap.adaptation.later import Later, may_wait, note_new_code
+from gradwrap.adaptation.later import Later, as_written, may_wait, note_new_code
 from gradwrap.adaptation.plain_values import STAND_INS
-from gradwrap.adaptation.rewriting import Rewriting, Rewritten
+from gradwrap.adaptation.rewriting import Rewriting, Rewritten, all_codes
+from gradwrap.adaptation.search_loops import place_of
 from gradwrap.adaptation.stand_ins import stand_in_of
 from gradwrap.adaptation.subclasses import constructor
 from gradwrap.core.observing.callers import MARK, is_never_adapted
@@ -43,6 +44,8 @@ from gradwrap.core.values.dynamic import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from gradwrap.adaptation.search_loops import Loops
 
 Namespace: TypeAlias = dict[str, Any]
 ABSENT: Any = object()
@@ -223,6 +226,30 @@ def rewritings(namespace: Namespace, before: list[Change], what: Rewritten) -> l
         if new is not None:
             note_new_code(new, old)
             found.append(Change(place, place.read(), new))
+    return found
+
+
+def with_shifts(
+    namespaces: list[Namespace], loops: Loops, what: Rewritten
+) -> list[tuple[FunctionType, CodeType]]:
+    """Return functions of modules that search for numbers, and their code with shifts."""
+    found: list[tuple[FunctionType, CodeType]] = []
+    seen: set[int] = set()
+    written: dict[int, Rewriting] = {}
+    for namespace in namespaces:
+        search = _Search(namespace)
+        list(search.in_dictionary(namespace, 0))
+        for function in search.functions:
+            old = as_written(function.__code__)
+            is_new = id(function) not in seen
+            seen.add(id(function))
+            if is_new and any(place_of(one) in loops for one in all_codes(old)):
+                names = function.__globals__
+                codes = written.setdefault(id(names), Rewriting(names, what, loops))
+                new = codes.code_of(old) if codes.needs(old) else None
+                if new is not None:
+                    note_new_code(new, old)
+                    found.append((function, new))
     return found
 
 

@@ -23,12 +23,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
 import numpy as np
 
 import gradwrap.numpy as drop_in
-from gradwrap.adaptation import caught, last_calls, rounded_keys
+from gradwrap.adaptation import caught, found_numbers, last_calls, rounded_keys
 from gradwrap.adaptation import pydantic as validators
 from gradwrap.adaptation.builtin_names import CLASSES, is_instance, real, standing_kind
 from gradwrap.adaptation.compiled_calls import NAMES as COMPILED
 from gradwrap.adaptation.compiled_calls import OPERATE, CompiledCalls, joined
 from gradwrap.adaptation.plain_values import of_objects
+from gradwrap.adaptation.search_loops import Shifts, place_of
 from gradwrap.adaptation.stand_ins import original_of, own_namespace
 from gradwrap.adaptation.steps import LOAD_GLOBAL, kinds_of, steps_of
 from gradwrap.adaptation.storing import NAMES as STORING
@@ -45,6 +46,8 @@ from gradwrap.core.values.dynamic import TUPLE, attribute_or_none, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from gradwrap.adaptation.search_loops import Loops
 
 Rewritten: TypeAlias = Literal[0, 1, 2]
 """What is rewritten beside what always is: nothing, stores, or calls of compiled code, too."""
@@ -285,7 +288,10 @@ class _Calls(ast.NodeTransformer):
 
 SELF = "self"
 """What methods call their object, whose class is its own."""
-FUNCTIONS = STORING | NAMES | COMPILED | caught.NAMES | last_calls.NAMES | rounded_keys.NAMES
+FUNCTIONS: dict[str, Any] = {
+    **(STORING | NAMES | COMPILED | caught.NAMES | last_calls.NAMES),
+    **(rounded_keys.NAMES | found_numbers.NAMES),
+}
 UFUNCS = frozenset(name for name, value in vars(np).items() if isinstance(value, np.ufunc))
 BUILD_LIST, BINARY_OP, INPLACE = opmap["BUILD_LIST"], opmap["BINARY_OP"], 13
 """Codes of instructions, and the least argument of `BINARY_OP` for an operator like `+=`."""
@@ -338,9 +344,12 @@ def _call(name: str, args: list[ast.expr], keywords: list[ast.keyword], at: ast.
 class Rewriting:
     """The new codes of a module's functions, with the stores and calls that are to be new, too."""
 
-    def __init__(self, namespace: dict[str, Any], what: Rewritten = 0) -> None:
+    def __init__(
+        self, namespace: dict[str, Any], what: Rewritten = 0, loops: Loops | None = None
+    ) -> None:
         self._namespace = namespace
         self._what: Rewritten = what
+        self._loops: Loops = loops or {}
         self._needing: dict[CodeType, None] = {}
         self._of_whole_source: set[CodeType] = set()
         self.found: dict[CodeType, CodeType] = {}
@@ -349,13 +358,15 @@ class Rewriting:
         """Tell if a function may need new code."""
         if code in self._needing:
             return True
-        parts = _all_codes(code)
+        parts = all_codes(code)
         if not any(map(self._has_parts, parts)):
             return False
         self._needing[code] = None
         return True
 
     def _has_parts(self, code: CodeType) -> bool:
+        if self._loops and place_of(code) in self._loops:
+            return True
         if not self._what:
             return _needs(code, self._namespace)
         return _stores(code) or (self._what == CALLS and not CALLING.isdisjoint(kinds_of(code)))
@@ -390,8 +401,9 @@ class Rewriting:
             tree = _parsed(source, file)
             tree.body = _parts_with(tree.body, {code.co_firstlineno for code in olds})
             before = _by_place(_compiled(tree, file, future))
-            every = [one for old in olds for one in _all_codes(old)]
-            changed = _Calls(self._namespace, every).visit(tree)
+            every = [one for old in olds for one in all_codes(old)]
+            changed = Shifts(file, self._loops).visit(tree) if self._loops else tree
+            changed = _Calls(self._namespace, every).visit(changed)
             changed = CompiledCalls().visit(changed) if self._what == CALLS else changed
             changed = Stores().visit(changed) if self._what else changed
             changed = _compiled(ast.fix_missing_locations(changed), file, future)
@@ -437,7 +449,7 @@ def _source_of(code: CodeType, lines: list[str], namespace: dict[str, Any]) -> s
 
 def _imported(code: CodeType, lines: list[str], namespace: dict[str, Any]) -> list[str]:
     """Return the names in a function that the source of its module imports."""
-    names = {name for one in _all_codes(code) for name in one.co_names if name in namespace}
+    names = {name for one in all_codes(code) for name in one.co_names if name in namespace}
     return sorted(names & _words_of_imports("".join(lines))) if names else []
 
 
@@ -494,12 +506,12 @@ def _with_functions(code: CodeType) -> CodeType:
     return code.replace(co_consts=tuple(constants))
 
 
-def _all_codes(code: CodeType) -> Iterator[CodeType]:
+def all_codes(code: CodeType) -> Iterator[CodeType]:
     """Yield the code of a function, and of the functions that are defined in it."""
     yield code
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
-            yield from _all_codes(inner)
+            yield from all_codes(inner)
 
 
 def _needs(code: CodeType, namespace: dict[str, Any]) -> bool:
@@ -575,6 +587,6 @@ def _place(code: CodeType) -> tuple[Any, ...]:
 
 def _by_place(code: CodeType) -> dict[tuple[Any, ...], list[CodeType]]:
     found: dict[tuple[Any, ...], list[CodeType]] = {}
-    for one in _all_codes(code):
+    for one in all_codes(code):
         found.setdefault(_place(one), []).append(one)
     return found

@@ -26,23 +26,27 @@ STEP = 6e-6
 """The step of the difference, in proportion to a number of more than one."""
 FAR = 1e-3
 """That to points which code does not take for equal to the first, as `np.allclose` does."""
+LONGER = (1e-3, 1e-2)
+"""The steps where values are rough."""
 TOLERANCE = 1e-3
 NOISE = 1e-15
 """The error of values by rounding, in proportion to the largest."""
 
 
-def lacks_a_part(
+def lacks_a_part(  # noqa: PLR0913  the functions, the call, and how they are compared
     adapted: Callable[..., Any],
     plain: Callable[..., Any],
     args: Any,
     kwargs: Any,
     *,
     strictly: bool = False,
+    is_rough: bool = False,
 ) -> bool | None:
     """Tell if the derivative of an adapted function is not that of its values; None if unknown.
 
     Under `vmap`, it is that of the first example. Strictly, the differences to both sides must
-    agree: where there is a kink, or the values have an error of their own, it is unknown.
+    agree: where there is a kink, or the values have an error of their own, it is unknown. If the
+    values are rough, as those of a search that ends at a tolerance, longer steps may do.
     """
     leaves, tree = flatten([args, kwargs])
     tracked = [n for n, leaf in enumerate(leaves) if is_recorded(leaf)]
@@ -81,7 +85,21 @@ def lacks_a_part(
     shapes = [one.shape for one in found]
     if any(list(map(np.shape, some)) != shapes for _, three in sides for some in three):
         return None
-    return any(_differ(found, step, three, strictly=strictly) for step, three in sides)
+    differ = any(_differ(found, step, three, strictly=strictly) for step, three in sides)
+    if not is_rough or not differ:
+        return differ
+    with differentiating(False):
+        return all(_differ_far(found, along, step) for step in LONGER)
+
+
+def _differ_far(found: list[Any], along: Callable[[float], list[Any]], step: float) -> bool:
+    """Tell if a derivative is not the difference of a long step, of fourth order."""
+    ahead, back, far_ahead, far_back = map(along, (step, -step, 2 * step, -2 * step))
+    wanted = [
+        (8 * (np.asarray(a) - b) - (np.asarray(c) - d)) / (12 * step)
+        for a, b, c, d in zip(ahead, back, far_ahead, far_back, strict=True)
+    ]
+    return _are_others(found, wanted, 0.0)
 
 
 def _differ(found: list[Any], step: float, three: list[list[Any]], *, strictly: bool) -> bool:
@@ -89,13 +107,17 @@ def _differ(found: list[Any], step: float, three: list[list[Any]], *, strictly: 
     ahead, there, back = ([np.asarray(one) for one in some] for some in three)
     values = [*ahead, *there, *back]
     wanted = [(a - b) / (2 * step) for a, b in zip(ahead, back, strict=True)]
-    scale, size = map(_largest, (wanted, values))
+    size = _largest(values)
     if strictly:
         wanted = [
             np.where(_has_slope(f, w, (a - t) / step, (t - b) / step), w, f)
             for f, w, t, a, b in zip(found, wanted, there, ahead, back, strict=True)
         ]
-    allowed = TOLERANCE * scale + NOISE * size / step
+    return _are_others(found, wanted, NOISE * size / step)
+
+
+def _are_others(found: list[Any], wanted: list[Any], noise: float) -> bool:
+    allowed = TOLERANCE * _largest(wanted) + noise
     return any(bool(np.any(np.abs(a - b) > allowed)) for a, b in zip(found, wanted, strict=True))
 
 

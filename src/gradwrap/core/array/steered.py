@@ -93,6 +93,8 @@ VALUES = frozenset({float, int, np.float64, np.ndarray})
 PLAIN = (*NUMBERS, int, bool, str, bytes, type(None), ModuleType, type)
 KEPT = 4096
 """The most branches that are kept in mind."""
+DEEPEST = 20
+"""So many functions are kept in mind that run where a number is found."""
 DEPTH = 4
 """So deep are the objects searched for tracked values that a test names."""
 _branches: dict[tuple[CodeType, int], Branch] = {}
@@ -111,12 +113,14 @@ class Found(Record):
     """Whether what was seen there is a search. If not, two numbers were equal, or nearly so."""
     of_bytes: bool = False
     """Whether the bytes of an array were asked for, by which code may find what it has kept."""
+    stack: tuple[tuple[CodeType, dict[str, Any], int], ...] = ()
+    """The adapted code that runs there, with its globals and lines, from the inside out."""
 
     @classmethod
     def at(cls, frame: FrameType, is_sure: bool = True, of_bytes: bool = False) -> Found:
         """Return the line of a frame."""
         module = str(frame.f_globals.get("__name__", "code"))
-        return cls(frame.f_code, frame.f_lineno, module, is_sure, of_bytes)
+        return cls(frame.f_code, frame.f_lineno, module, is_sure, of_bytes, _stack_at(frame))
 
     def __str__(self) -> str:
         return f"in {self.code.co_name} ({self.module}, line {self.line})"
@@ -185,6 +189,8 @@ class Searches:
         """The places that were found in an earlier run, whose results were right."""
         self.places: set[str] = set()
         """The places that were found."""
+        self.found: dict[str, Found] = {}
+        """What was found there."""
         self._rests: dict[tuple[CodeType, int], list[list[float]]] = {}
         """By place: by how much operands differed, in the last comparisons."""
         self._firsts: dict[tuple[CodeType, int], float] = {}
@@ -224,10 +230,15 @@ class Searches:
         is_tie = (is_tie and jumps not in STEPPING) or (is_early and self._narrows(key))
         if (is_sure or is_tie) and silent_up_to() < newest_level():
             place = Found.at(frame, is_sure)
-            self.places.add(str(place))
+            self._keep(place)
             if str(place) not in self._known and (is_sure or not self._is_sure):
                 self._is_sure = is_sure
                 found_at.set(place)
+
+    def _keep(self, place: Found) -> None:
+        if place.is_sure or str(place) not in self.places:
+            self.found[str(place)] = place
+        self.places.add(str(place))
 
     def note_bytes(self) -> None:
         """Note that code asks for the bytes of a tracked array."""
@@ -322,6 +333,16 @@ def adapted_frame() -> FrameType | None:
         is_between = name.startswith("gradwrap.") and not name.startswith((*solvers,))
         frame = frame.f_back if is_between or frame.f_code in callers_for else None
     return frame
+
+
+def _stack_at(frame: FrameType | None) -> tuple[tuple[CodeType, dict[str, Any], int], ...]:
+    """Return the adapted code that runs in a frame and in its callers."""
+    found: list[tuple[CodeType, dict[str, Any], int]] = []
+    while frame is not None and len(found) < DEEPEST:
+        if MARK in frame.f_globals:
+            found.append((frame.f_code, frame.f_globals, frame.f_lineno))
+        frame = frame.f_back
+    return tuple(found)
 
 
 def check_steered(out: object) -> None:

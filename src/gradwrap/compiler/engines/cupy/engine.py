@@ -169,6 +169,7 @@ class CupySource:
 
     def __init__(self, program: Program, *, plainly: bool) -> None:
         self._scope: dict[str, Any] = {"np": np, "cp": cupy, "Missed": Missed}
+        self._scope["__name__"] = __name__  # gradwrap's own code: nothing adapts it
         kernels = Kernels(program.values, self._defined)
         if not plainly:
             after = liveness(program).after

@@ -119,6 +119,7 @@ class Source:
     def function(self) -> Callable[..., Any]:
         """Run the text, and return the function that it defines."""
         scope: dict[str, Any] = {**self.writer.scope, "WORKSPACES": []}
+        scope["__name__"] = __name__  # gradwrap's own code: nothing adapts it
         exec(compile(self.body, "<gradwrap.compile>", "exec"), scope)  # noqa: S102  written here
         found: Callable[..., Any] = scope["compiled"]
         return found
