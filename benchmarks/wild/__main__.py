@@ -3,11 +3,11 @@
 Without names all packages of a sample are tried. The samples are `packages`, `fresh`, `unseen`,
 `later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth`, `eleventh`, `twelfth`,
 `thirteenth`, `fourteenth`, `fifteenth`, `sixteenth`, `seventeenth`, `eighteenth`, `nineteenth`,
-`twentieth`, `twentyfirst`, `twentysecond`, `twentythird`, `twentyfourth`, `twentyfifth` and
-`twentyseventh`, which need the extras `wild`, `wild-fresh` and so on to `wild-twentyseventh`.
-`--write` enters the table in docs/public-packages.md; `--cost` measures what it costs that a
-package is adapted, and what gradients cost; `--compiled` compares compiled gradients with eager
-ones at other arguments.
+`twentieth`, `twentyfirst`, `twentysecond`, `twentythird`, `twentyfourth`, `twentyfifth`,
+`twentysixth`, `twentyseventh` and `twentyeighth`, which need the extras `wild`, `wild-fresh` and so
+on to `wild-twentyeighth`. `--write` enters the table in docs/public-packages.md; `--cost` measures
+what it costs that a package is adapted, and what gradients cost; `--compiled` compares compiled
+gradients with eager ones at other arguments.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from .thirteenth import THIRTEENTH
 from .trying import REFUSED, RIGHT, Tried, tried, version
 from .twelfth import TWELFTH
 from .twentieth import TWENTIETH
+from .twentyeighth import TWENTYEIGHTH
 from .twentyfifth import TWENTYFIFTH
 from .twentyfirst import TWENTYFIRST
 from .twentyfourth import TWENTYFOURTH
@@ -78,6 +79,7 @@ SAMPLES = {
     "twentyfifth": TWENTYFIFTH,
     "twentysixth": TWENTYSIXTH,
     "twentyseventh": TWENTYSEVENTH,
+    "twentyeighth": TWENTYEIGHTH,
 }
 GUIDE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 RECORD = GUIDE.with_name("public-packages.md")

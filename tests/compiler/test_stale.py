@@ -28,7 +28,7 @@ import pytest
 
 import gradwrap as gw
 from gradwrap.core.observing import code
-from gradwrap.errors import CompileWarning
+from gradwrap.errors import CompileWarning, VmapFallbackWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -540,6 +540,110 @@ def the_date() -> Iterator[Any]:
         yield
 
 
+def how_arrays_are_printed() -> Iterator[Any]:
+    yield lambda x: x * np.get_printoptions()["precision"]
+    with np.printoptions(precision=3):
+        yield
+
+
+def a_file() -> Iterator[Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "rate")
+        path.write_text("2.0")
+        yield lambda x: x * float(path.read_text())
+        path.write_text("30.0")
+        yield
+        path.unlink()
+        Path(folder, "other").write_text("4.0")
+        Path(folder, "other").rename(path)
+        yield
+
+
+def a_table_in_a_file() -> Iterator[Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "table.txt")
+        np.savetxt(path, np.arange(4.0))
+        yield lambda x: x * np.loadtxt(path)
+        np.savetxt(path, 1.0 + np.arange(4.0))
+        yield
+
+
+def a_file_that_comes_to_exist() -> Iterator[Any]:
+    def rate(path: Path) -> float:
+        try:
+            return float(path.read_text())
+        except FileNotFoundError:
+            return 1.0
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "rate")
+        yield lambda x: x * rate(path)
+        path.write_text("2.0")
+        yield
+
+
+def files_of_a_folder() -> Iterator[Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield lambda x: x * (1.0 + len([*Path(folder).iterdir()]))
+        Path(folder, "one").touch()
+        yield
+
+
+def parameters_of_a_distribution() -> Iterator[Any]:
+    means = np.zeros(4)
+    stats: Any = importlib.import_module("scipy.stats")
+    frozen = stats.norm(means, scale=2.0)
+    yield lambda x: frozen.logpdf(x)
+    means[1] = 1.0
+    yield
+    frozen.kwds["scale"] = 3.0
+    yield
+    frozen.args = (np.ones(4),)
+    yield
+    frozen.dist = stats.cauchy
+    yield
+
+
+def a_mask() -> Iterator[Any]:
+    masked: Any = np.ma.array(np.ones(4), mask=[False, False, True, False])
+    yield lambda x: x * masked.filled()
+    masked.fill_value = 5.0
+    yield
+    masked.mask[0] = True
+    yield
+    masked.mask = np.ma.nomask
+    yield
+
+
+def coefficients_of_a_model() -> Iterator[Any]:
+    models: Any = importlib.import_module("sklearn.linear_model")
+    model = models.LinearRegression().fit(np.eye(3), np.arange(3.0))
+    yield lambda x: x * model.coef_[0]
+    model.coef_ = np.arange(3.0) + 7.0
+    yield
+    model.coef_[0] = 1.0
+    yield
+
+
+def a_function_of_a_vectorized_one() -> Iterator[Any]:
+    def once(one: Any) -> Any:
+        return 2.0 * one
+
+    def more(one: Any) -> Any:
+        return 3.0 * one
+
+    vectorized: Any = np.vectorize(once)
+
+    def called(x: Any) -> Any:
+        return vectorized(x)
+
+    yield gw.adapting(called)
+    once.__code__ = more.__code__
+    yield
+    vectorized.pyfunc = lambda one: 4.0 * one
+    yield
+
+
 def permission_to_write() -> Iterator[Any]:
     weights = np.ones(4)
     yield lambda x: x * (2.0 if weights.flags.writeable else 3.0)
@@ -560,7 +664,9 @@ CASES: list[Case] = [
     a_module_comes_to_exist, a_module_gets_a_name, a_cache_is_cleared, a_variable_of_the_thread,
     a_number_of_c, an_array_of_c, precision_of_decimals, permission_to_write,
     a_variable_of_the_environment, handling_of_errors, the_working_directory, the_date,
-    an_object_of_a_list_gets_an_attribute, code_without_a_module,
+    an_object_of_a_list_gets_an_attribute, code_without_a_module, how_arrays_are_printed,
+    a_file, a_table_in_a_file, a_file_that_comes_to_exist, files_of_a_folder,
+    parameters_of_a_distribution, a_mask, coefficients_of_a_model, a_function_of_a_vectorized_one,
     a_module_with_the_name_of_one_of_pythons,
 ]  # fmt: skip
 FORMS: dict[str, Callable[[Any], Any]] = {
@@ -579,6 +685,7 @@ def test_what_changes_outside_is_noticed(case: Case, form: str, engine: str) -> 
     compiled: Any = gw.compile(function, engine=engine)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CompileWarning)
+        warnings.simplefilter("ignore", VmapFallbackWarning)
         for _ in range(3):
             np.testing.assert_allclose(compiled(X), function(X), 1e-13, 1e-13)
         before = function(X)

@@ -20,8 +20,10 @@ from gradwrap.adaptation.modules import (
     can_adapt,
     grouped,
     hold,
+    hold_more,
     is_being_made,
     module_of,
+    now,
     release,
     rewrite,
     with_package,
@@ -476,7 +478,7 @@ class _Runs:
             values = [*_mentioned(self.fun), *args, *kwargs.values()]
             self._adapt(held, _namespaces_of_values(values))
         for _ in range(ROUNDS):
-            count, made, caught = len(held), number_made(), noted.get()
+            count, made, caught, started = len(held), number_made(), noted.get(), now()
             try:
                 if not self.watch and code_that_runs.get() is None:
                     return self.call(*args, **kwargs)
@@ -490,7 +492,7 @@ class _Runs:
                 self._adapt(held, _namespaces_of(error))
                 is_known = len(held) == count and self.watch and number_made() == made
                 again = 0 if _are_modules(held[count:]) or number_made() != made else again + 1
-                if (is_known or again > AGAIN) and not self._rewrites(error):
+                if (is_known or again > AGAIN) and not self._rewrites(error, started):
                     break
                 forget(first)  # its frames refer to arrays, which a store is to exchange
                 self.watch = True
@@ -510,16 +512,16 @@ class _Runs:
             return numerical(self.fun)(*args, **kwargs)
         raise self._explained(first, refusal, args, kwargs)
 
-    def _rewrites(self, error: Exception) -> bool:
+    def _rewrites(self, error: Exception, started: int) -> bool:
         """Rewrite modules of a traceback: stores, or then calls if compiled code has failed."""
         namespaces = [*_namespaces_of(error), self.own[-1]]
-        if self._are_rewritten(namespaces, STORED):
+        if self._are_rewritten(namespaces, STORED, started):
             return True
         may_help = isinstance(error, TrackedValueError) or not isinstance(error, GradwrapError)
-        return may_help and self._are_rewritten(namespaces, CALLS)
+        return may_help and self._are_rewritten(namespaces, CALLS, started)
 
-    def _are_rewritten(self, namespaces: list[Namespace], what: Rewritten) -> bool:
-        found = [one for one in namespaces if rewrite(one, what)]
+    def _are_rewritten(self, namespaces: list[Namespace], what: Rewritten, started: int) -> bool:
+        found = [one for one in namespaces if rewrite(one, what, started)]
         for one in found:
             if one is self.own[-1] or module_of(one) is not None:
                 self.rewritten.append((one, what))
@@ -563,7 +565,7 @@ class _Runs:
                 continue
             self.ran[str(namespace.get("__name__", "generated code"))] = None
             known = set(map(id, held))
-            held += hold(one for one in with_package(namespace) if id(one) not in known)
+            hold_more(held, (one for one in with_package(namespace) if id(one) not in known))
 
     def _check(self, out: Any) -> None:
         """Refuse outputs if none depends on a tracked argument."""

@@ -1,7 +1,8 @@
 """The adapted modules and their numbers of users: the first installs, the last restores.
 
 All users share the modules' contents; so a stand-in depends only on the context and its arguments,
-never on the user that installed it.
+never on the user that installed it. What one thread has adapted, a plan of another thread that was
+made meanwhile does not change again: it is restored when that thread needs it no more.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import importlib
 import itertools
 import operator
 import sys
+from _thread import get_ident
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -53,11 +55,14 @@ MANY = 150
 class _Adapted:
     """A namespace that is adapted at present."""
 
-    def __init__(self, namespace: Namespace, plan: list[Change]) -> None:
+    def __init__(self, namespace: Namespace, plan: list[Change], since: list[int]) -> None:
         self.namespace = namespace
         self.plan = plan
+        self.since = since
+        """The number of the `hold` that has adapted it."""
         self.users = 1
         self.rewritten: Rewritten = 0
+        self.rewritten_at: int = 0
         self.first: list[Change] = plan
         """The plan before anything was rewritten."""
         self.kept: list[Kept] = []
@@ -129,18 +134,57 @@ _rewritings: dict[tuple[int, Rewritten], tuple[list[Change], list[Change]]] = {}
 """What to rewrite in a module, beside the findings that it was found with."""
 
 
+_holds: dict[int, list[int]] = {}
+"""By thread: the numbers of the holds that are not released."""
+_numbers = itertools.count(1)
+
+
+def now() -> int:
+    """Return a number that grows with time."""
+    return next(_numbers)
+
+
 def hold(namespaces: Iterable[Namespace]) -> list[Namespace]:
     """Adapt all namespaces for one more user, or none if one fails; return them for `release`."""
     held: list[Namespace] = []
     with _lock:
+        _enter()
         try:
-            for namespace in namespaces:
-                _hold(namespace)
-                held.append(namespace)
+            hold_more(held, namespaces)
         except BaseException:
             release(held)
             raise
     return held
+
+
+def hold_more(held: list[Namespace], namespaces: Iterable[Namespace]) -> None:
+    """Adapt more namespaces for the user of `held`."""
+    with _lock:
+        for namespace in namespaces:
+            _hold(namespace)
+            held.append(namespace)
+
+
+def _enter() -> int:
+    """Begin a hold of this thread; return its number."""
+    number = now()
+    _holds.setdefault(get_ident(), []).append(number)
+    return number
+
+
+def _leave() -> None:
+    """End the last hold of this thread, or of another one if a user gives back what it took."""
+    own = get_ident()
+    thread = own if own in _holds else next(iter(_holds))
+    _holds[thread].pop()
+    if not _holds[thread]:
+        del _holds[thread]
+
+
+def _is_needed(adapted: _Adapted, own: int | None) -> bool:
+    """Tell if another thread has begun a hold since, whose plan lacks what was changed here."""
+    (since,) = adapted.since
+    return any(numbers[-1] > since for one, numbers in _holds.items() if one != own)
 
 
 def _hold(namespace: Namespace) -> None:
@@ -148,7 +192,7 @@ def _hold(namespace: Namespace) -> None:
     if known is not None:
         known.users += 1
         return
-    made = _Adapted(namespace, [])
+    made = _Adapted(namespace, [], [_holds[get_ident()][-1]])
     made.kept = list(map(Kept, written_in(namespace, module_of)))
     if not _adapted:
         importing.install()
@@ -205,10 +249,14 @@ def _restore(adapted: _Adapted) -> None:
 def release(namespaces: Iterable[Namespace]) -> None:
     """End the adaptation of namespaces for one user."""
     with _lock:
+        _leave()
         for namespace in namespaces:
             adapted = _adapted[id(namespace)]
             adapted.users -= 1
-            if not adapted.users:
+            if not (adapted.users or _is_needed(adapted, get_ident())):
+                _restore(adapted)
+        for adapted in [one for one in _adapted.values() if not one.users]:
+            if not _is_needed(adapted, None):
                 _restore(adapted)
 
 
@@ -234,6 +282,7 @@ class Group:
         self._written = [one for names in namespaces for one in written_in(names, module_of)]
         self._kept: list[Kept] = []
         self._exchanges = _Exchanges(self._changes)
+        self._since = [0]
         self.is_outdated: bool = False
         """Whether a namespace has other names than when the group was made."""
 
@@ -247,7 +296,8 @@ class Group:
                 return hold(self._namespaces)
             if not self._adapted:
                 pairs = zip(self._namespaces, self._plans, strict=True)
-                self._adapted = {id(one): _Adapted(one, plan) for one, plan in pairs}
+                self._adapted = {id(n): _Adapted(n, plan, self._since) for n, plan in pairs}
+            self._since[0] = _enter()
             importing.install()
             _adapted.update(self._adapted)
             self._kept = list(map(Kept, self._written))
@@ -278,6 +328,7 @@ class Group:
                 self.is_outdated = True  # functions may have got their new code
                 release(held)
                 return
+            _leave()
             self._exchanges.write(OLD)
             _adapted.clear()
             if importing.receivers:
@@ -389,13 +440,21 @@ _run = collections.deque[Any](maxlen=0).extend
 """Run an iterator to its end."""
 
 
-def rewrite(namespace: Namespace, what: Rewritten) -> bool:
-    """Rewrite the code of an adapted namespace; tell if there was something to rewrite."""
+def rewrite(namespace: Namespace, what: Rewritten, started: int = 0) -> bool:
+    """Rewrite the code of an adapted namespace.
+
+    Returns
+    -------
+    Whether there was something to rewrite, or another thread has rewritten it since `started`,
+    which `now` has given.
+    """
     with _lock:
         adapted = _adapted.get(id(namespace))
-        if adapted is None or adapted.rewritten >= what or not adapted.take_back():
+        if adapted is not None and adapted.rewritten >= what:
+            return 0 < started < adapted.rewritten_at
+        if adapted is None or not adapted.take_back():
             return False
-        adapted.rewritten, adapted.first = what, adapted.plan
+        adapted.rewritten, adapted.first, adapted.rewritten_at = what, adapted.plan, now()
         found = list(filter(None, map(_current, _rewriting(adapted, what))))
         for change in found:
             change.place.write(change.new)

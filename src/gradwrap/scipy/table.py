@@ -207,8 +207,8 @@ def register(rows: Iterable[Row]) -> None:
 def rows_of(module: str) -> dict[str, Row]:
     """Return the rows of a submodule by name, such as those of `linalg` or `sparse.linalg`."""
     top = f"gradwrap.scipy.rules.{module.partition('.')[0]}"
-    if top not in sys.modules and find_spec(top) is not None:
-        import_module(top)
+    if top in sys.modules or find_spec(top) is not None:
+        import_module(top)  # it waits while another thread imports it
     return _rows.get(module, {})
 
 

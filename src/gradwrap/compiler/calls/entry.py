@@ -32,6 +32,7 @@ from gradwrap.compiler.passes.from_traces import constants_of, difference, preci
 from gradwrap.compiler.pipeline import prepared
 from gradwrap.compiler.rolling.checkpoints import bytes_of, with_checkpoints
 from gradwrap.compiler.tracing.run import Traced, trace
+from gradwrap.compiler.tracing.surroundings import files
 from gradwrap.compiler.tracing.tape import (
     MOST,
     Contradiction,
@@ -477,6 +478,8 @@ class Entry:
 
     def keep(self) -> None:
         """Keep the program for later processes."""
+        if self._ran.files:  # the key knows of none
+            return
         if self.kept_as and self.program is not None and self.surroundings is not None:
             from gradwrap.compiler.calls.kept import Kept, store
 
@@ -521,11 +524,16 @@ class Entry:
         self._is_of_branch = False
         try:
             self.target.current.is_traced = True
+            if self.surroundings.reads_files:
+                files.listen()
             with call.library.current(), noting_code(self._ran), _collecting_rarely():
                 self._extend(call)
             problem = self.surroundings.watch_code(self._ran)
             if problem:
                 return (), problem
+            if self.surroundings.reads_files and files.listen():
+                self._restart()  # the trace was not told which files a package reads
+                return self._attempted(call)
             assert self.executable is not None
             return self.executable.call(*call.inputs), ""
         except Tied:

@@ -59,6 +59,8 @@ class Ran:
         """The names of attributes that it asks for by `getattr`."""
         self.opened: dict[int, Any] = {}
         """By identity: the objects whose attributes it gets by `vars`."""
+        self.files: set[str] = set()
+        """The paths of the files that it opens, also in code that is not adapted."""
         self.looks_for_nan: bool = False
         """Whether a backward pass does other things if NaN arrives, which no operation shows."""
 

@@ -138,7 +138,7 @@ def search_function(function: Any) -> Op | None:
         for name in [name for name in _functions_later if name in sys.modules]:
             enter = _functions_later.get(name)
             if enter is not None:  # else another thread was here
-                enter(sys.modules[name])
+                enter(import_module(name))  # it waits while another thread imports it
                 _functions_later.pop(name, None)
         found = op_of_function(function)
     return found

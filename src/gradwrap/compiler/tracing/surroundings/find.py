@@ -34,10 +34,16 @@ from weakref import ReferenceType
 import numpy as np
 
 from gradwrap.compiler.ir.program import NDARRAY
-from gradwrap.compiler.tracing.surroundings import process, watch
+from gradwrap.compiler.tracing.surroundings import files, process, watch
 from gradwrap.compiler.tracing.surroundings.copies import Copies
 from gradwrap.compiler.tracing.surroundings.names import names_of
-from gradwrap.core.observing.code import ARRAYS, LIBRARIES, is_installed, named_module, package_of
+from gradwrap.core.observing.code import (
+    ARRAYS,
+    LIBRARIES,
+    is_installed,
+    named_module,
+    package_of,
+)
 from gradwrap.core.observing.holders import parts_held
 from gradwrap.core.values.dynamic import DICT, TUPLE, slots_of, type_of
 
@@ -53,6 +59,8 @@ if TYPE_CHECKING:
 NUMBER: type[Any] = np.generic
 PLAIN = (bool, int, float, complex, str, bytes, type(None), NUMBER)
 """Types of immutable values without parts."""
+READ_BY_RULES = frozenset({"numpy", "scipy"})
+"""The packages whose objects are read by code that no trace is told of."""
 DATA = frozenset({"types", "argparse", "collections", "configparser", "weakref"})
 """The standard modules whose objects hold the user's values as attributes."""
 INTERFACES: frozenset[Any] = frozenset({object, ABC, Generic, Protocol})
@@ -150,6 +158,8 @@ class Surroundings:
         self.places: list[Place] = []
         self._of_code: list[Place] = []
         """The places that only code of adapted packages reads."""
+        self._files: set[str] = set()
+        """The files that the function has read."""
         self.problem: str = ""
         """The reason why the variables cannot be watched, and a remedy; or ""."""
         self._nodes: dict[int, _Node] = {}
@@ -196,6 +206,8 @@ class Surroundings:
             if self.tells_flags and isinstance(self._nodes[key].value, NDARRAY):
                 self._add_state(self._nodes[key], watch.writeable)
         self.places += process.states(self._names)
+        self.reads_files: bool = files.may_read(self._names)
+        """Whether code may read files, of which a trace is then told."""
         self._replaced: set[int] = self._replaceable()
         self._add_contents(key for key in self.arrays if key not in self._replaced)
 
@@ -287,13 +299,16 @@ class Surroundings:
                 self._watch(watch.Cached(node.name, node.value))
 
     def watch_code(self, ran: Ran) -> str:
-        """Watch what code of adapted packages reads, too; return why that is impossible, or ""."""
+        """Watch what code of adapted packages and files hold, too; return why it fails, or ""."""
+        self.places += files.states(ran.files - self._files)
+        self._files |= ran.files
         is_known = ran.code.keys() <= self._ran.keys() and ran.asked <= self._asked
         if is_known and ran.opened.keys() <= self._opened.keys():
             return ""
         self._ran.update(ran.code)
         self._asked, self._opened = frozenset(ran.asked), dict(ran.opened)
         whole = Surroundings(self.function, self._leaves, self._is_array, ran=ran)
+        self.reads_files |= whole.reads_files
         whole._add_contents(whole._replaced - self._replaced)  # the trace took their numbers
         known = {(type_of(one), id(one.holder), str(one.key)) for one in self.places}
         found = [
@@ -307,7 +322,14 @@ class Surroundings:
         return whole.problem
 
     def forget_written(self) -> None:
-        """Do not watch what the code of packages writes itself: both traces were the same."""
+        """Do not watch what the code of packages writes itself: both traces were the same.
+
+        What it wrote into its objects, such as a cache, is watched as it is now.
+        """
+        for place in [one for one in self.places if one.is_packages and not one.holds()]:
+            place.value = place.now()
+            if self._is_array(place.value):
+                self.watch_content(place.name, place.value)
         written = {id(place) for place in self._of_code if not place.holds()}
         self.places = [place for place in self.places if id(place) not in written]
 
@@ -515,7 +537,10 @@ class Surroundings:
     def _look_up(self, node: _Node) -> None:
         """Visit the attributes of modules, classes and objects that the code names."""
         value = node.value
-        if type_of(value) in (CellType, MethodType, list, tuple, dict) or self._is_array(value):
+        if type_of(value) in (CellType, MethodType, list, tuple, dict):
+            return
+        if self._is_array(value):
+            self._look_into(node)  # of a subclass
             return
         if isinstance(value, (ModuleType, type)):
             scope = vars(value)
@@ -539,6 +564,11 @@ class Surroundings:
                     self._visit(part, node.name, node)
             return
         if self._is_library(kind) and named_module(kind) not in {*DATA, "builtins"}:
+            package, own = package_of(named_module(kind)), _own_attributes(value)
+            if package in READ_BY_RULES:
+                self._look_into(node)
+            elif package not in LIBRARIES and own is not None:
+                self._look_up_names(node, own, self._names)
             return
         own = _own_attributes(value)
         if own is not None:
@@ -549,6 +579,23 @@ class Surroundings:
             node.seen.add(name)
             self._follow(node, watch.Attribute(name, value, name))
         self._visit(kind, node.name, node)
+
+    def _look_into(self, node: _Node) -> None:
+        """Watch all attributes of an object or array, of which a package's code may read any."""
+        value, kind = node.value, type_of(node.value)
+        own = None if node.seen else _own_attributes(value)
+        if own is None:
+            return
+        node.can_be_copied = False
+        is_packages = self._is_library(kind)
+        places = [watch.Item(name, own, name) for name in own]
+        for place in (*places, watch.Keys(node.name, own)):
+            place.is_packages = is_packages
+            self._watch(place)
+        for place in places:
+            node.seen.add(place.key)
+            if getattr(place.value, "__self__", None) is not value:  # none of its own methods
+                self._visit(place.value, node.name, node)
 
     def _look_for_more(self, node: _Node) -> None:
         """Watch for new names, which may shadow objects found elsewhere."""
@@ -638,8 +685,6 @@ class Surroundings:
         for key in keys:
             node = self._nodes[key]
             self._add_state(node, watch.content)
-            if getattr(node.value, "__dict__", None):  # of a subclass, as the unit of a Quantity
-                self._watch(watch.Own(node.name, node.value))
 
     watch: None = None
 

@@ -38,6 +38,12 @@ STATES: tuple[tuple[frozenset[str], str, str, Callable[[Any], Any]], ...] = (
     (frozenset({"getcwd"}), "the working directory", "os", lambda os: os.getcwd()),
     (frozenset({"today"}), "the date", "datetime", lambda datetime: datetime.date.today()),
     (frozenset({"geterr"}), "NumPy's handling of errors", "numpy", _error_handling),
+    (
+        frozenset({"get_printoptions"}),
+        "how NumPy prints arrays",
+        "numpy",
+        lambda numpy: numpy.get_printoptions(),
+    ),
 )
 """By the names in code that reads it: what it is, its module, and a function that returns it."""
 

@@ -24,13 +24,15 @@ MISSING: Any = object()
 class Place:
     """A place, and the object it held."""
 
-    __slots__ = ("holder", "key", "name", "value")
+    __slots__ = ("holder", "is_packages", "key", "name", "value")
 
     def __init__(self, name: str, holder: Any, key: Any = None) -> None:
         self.name: str = name
         """Its name in messages."""
         self.holder: Any = holder
         self.key: Any = key
+        self.is_packages: bool = False
+        """Whether it is in an object of a package, whose code may change it."""
         self.value: Any = self.now()
 
     def now(self) -> Any:
@@ -185,7 +187,7 @@ class Cached(Place):
 
 
 class Own(Contents):
-    """The attributes of a thread-local object in this thread, or of an array of a subclass."""
+    """The attributes of a thread-local object in this thread."""
 
     __slots__ = ()
 
