@@ -14,7 +14,7 @@ from gradwrap.adaptation.exact_numbers import as_floats
 from gradwrap.adaptation.found_numbers import Finding, Moving, Shifting, as_point, shifting
 from gradwrap.adaptation.kept import check_caches, forget_arguments, remove_tracked_keys
 from gradwrap.adaptation.last_calls import kept_objects
-from gradwrap.adaptation.later import number_made
+from gradwrap.adaptation.later import exchanged, number_made
 from gradwrap.adaptation.modules import (
     Group,
     can_adapt,
@@ -337,16 +337,9 @@ class _Runs:
             calls = any(what == CALLS for _, what in self.rewritten)
             what: Rewritten = CALLS if calls else STORED if stores else 0
             self.shifted = with_shifts(namespaces, self.loops, what)
-        before = [(function, function.__code__, new) for function, new in self.shifted]
-        for function, new in self.shifted:
-            function.__code__ = new
-        try:
+        with exchanged(self.shifted):
             yield
             run.check()
-        finally:
-            for function, code, new in before:
-                if function.__code__ is new:
-                    function.__code__ = code
 
     def _after(self, error: Exception, args: Any, kwargs: Any) -> Any:
         """Raise an error that plain values raise, too, unless they do so in adapted code alone."""
