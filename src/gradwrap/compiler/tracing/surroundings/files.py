@@ -28,6 +28,7 @@ STARTS = ("open_", "load_", "read_")
 DATA_SOURCE = "numpy.lib._datasource"
 """The module that opens files for `np.loadtxt`, by what it has kept of Python's functions."""
 PLACES = ((builtins, "open"), (io, "open"), (os, "listdir"), (os, "scandir"))
+PATHS: Any = (str, bytes, os.PathLike)
 _lock = threading.Lock()
 _exchanged: list[tuple[Any, str, Any]] = []
 _runs: list[None] = []
@@ -74,7 +75,7 @@ def _told(function: Callable[..., Any]) -> Callable[..., Any]:
         path = args[0] if args else kwargs.get("file", kwargs.get("path", "."))
         mode = args[1] if len(args) > 1 else kwargs.get("mode")
         writes = isinstance(mode, str) and not mode.startswith("r")
-        if notes is not None and isinstance(path, (str, bytes, os.PathLike)) and not writes:
+        if notes is not None and isinstance(path, PATHS) and not writes:
             notes.files.add(os.path.abspath(os.fsdecode(path)))  # noqa: PTH100  not resolved
         return function(*args, **kwargs)
 
