@@ -48,7 +48,8 @@ def _vectors(value: Any) -> Iterator[Any]:
         for part in value:
             yield from _vectors(part)
     elif not isinstance(value, (str, bool, type(None))):
-        array: Any = value if hasattr(value, "dtype") else np.asarray(value)
+        array: Any = value.to_numpy() if hasattr(value, "to_numpy") else value  # a table
+        array = array if hasattr(array, "dtype") else np.asarray(array)
         flat: Any = array.reshape(-1)
         if flat.dtype.kind == "c":
             yield from (flat.real, flat.imag)

@@ -713,6 +713,41 @@ def test_the_arguments_of_the_last_call_are_kept(
     assert run(x) == value
 
 
+def test_a_check_of_what_was_stored_is_no_cache(tmp_path: Path) -> None:
+    package = written(tmp_path, CHECKED)
+    x = np.array([0.5, 1.5, 2.0])
+    model = package.Model()
+    spread, scale = np.sum((x - np.mean(x)) ** 2), x[0] + x[1]
+    wanted = 2.0 * (x - np.mean(x)) / scale - spread / scale**2 * np.array([1.0, 1.0, 0.0])
+    assert np.isclose(np.sum(x * model.run(x)), spread / scale)
+    gradient = gw.grad(gw.adapting(lambda x: np.sum(x * model.run(x))))
+    assert np.allclose(gradient(x), wanted)
+    assert np.allclose(gradient(x), wanted)
+    assert model.count == 3
+
+
+CHECKED = """
+class Model:
+    def check(self, values, reset):
+        count = len(values)
+        if reset:
+            self.count = count
+            return
+        if count != self.count:
+            raise ValueError(f"{count} values, and {self.count} are expected")
+        if self.count == count:
+            return
+        else:
+            raise ValueError("there are others")
+
+    def run(self, x):
+        self.check(x, True)
+        scale = x[0] + float(str(x[1]))
+        self.check(x + scale, False)
+        return (x - np.mean(x)) / scale
+"""
+
+
 def test_all_earlier_arguments_are_kept(tmp_path: Path) -> None:
     source = """
         FOUND = []

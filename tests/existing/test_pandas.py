@@ -46,6 +46,16 @@ BESIDE: dict[str, tuple[One, One, Any]] = {
     "frame @ x": (lambda x: TABLE @ x, lambda x: TABLE.to_numpy() @ x, W2),
     "x @ frame": (lambda x: x @ TABLE, lambda x: x @ TABLE.to_numpy(), W3),
     "frame.dot": (lambda x: TABLE.dot(x), lambda x: TABLE.to_numpy() @ x, W2),
+    "frame @ series": (
+        lambda x: TABLE @ pd.Series(x, index=[*TABLE.columns][::-1]),
+        lambda x: TABLE.to_numpy() @ x[::-1],
+        W2,
+    ),
+    "tracked frame.dot(series)": (
+        lambda x: (TABLE * x).dot(pd.Series(x, index=TABLE.columns)),
+        lambda x: (TABLE.to_numpy() * x) @ x,
+        W2,
+    ),
     "series @ x": (lambda x: S @ x, lambda x: A @ x, W3),
     "series.mul": (lambda x: S.mul(x), lambda x: A * x, W3),
     "index * x": (lambda x: pd.RangeIndex(3) * x, lambda x: np.arange(3) * x, W3),

@@ -27,6 +27,21 @@ def stored(x, pause):
 """
 
 
+SEARCHING = """
+def quantile(p, rate, pause):
+    low, high = 0.0, 100.0
+    for turn in range(200):
+        if turn == 50:
+            pause()
+        middle = 0.5 * (low + high)
+        if 1.0 - np.exp(-rate * middle) < p:
+            low = middle
+        else:
+            high = middle
+    return 0.5 * (low + high)
+"""
+
+
 def waved(sine: Callable[[Any], Any] = math.sin) -> Callable[..., Any]:
     def wave(x: Any, pause: Callable[[], None]) -> Any:
         pause()
@@ -97,6 +112,39 @@ def test_code_that_another_thread_has_rewritten_is_run_again(tmp_path: Path) -> 
         one.join(60.0)
     assert np.allclose([found[0], found[1]], math.cos(0.5))
     assert package.stored.__code__ is old
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_a_search_that_two_threads_run_at_once(tmp_path: Path, *, is_shared: bool) -> None:
+    package: Any = package_of(tmp_path, SEARCHING)
+    old = package.quantile.__code__
+    turns = threading.Barrier(2, timeout=30.0)
+
+    def alone() -> None:
+        return None
+
+    def runner() -> Any:
+        pausing: list[Callable[[], Any]] = [alone]
+        adapted = gw.adapting(lambda p, rate: package.quantile(p, rate, pausing[0]))
+        gradient = gw.grad(adapted, argnums=(0, 1))
+        gradient(0.4, 1.5)  # it is known now that this is a search
+        pausing[0] = turns.wait
+        return gradient
+
+    runs = [runner()] * 2 if is_shared else [runner(), runner()]
+    found: dict[int, Any] = {}
+
+    def run(number: int) -> None:
+        found[number] = runs[number](0.6, 2.0)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(2)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join(60.0)
+    for number in range(2):
+        assert np.allclose(found[number], [1.25, np.log(0.4) / 4.0], rtol=1e-6)
+    assert package.quantile.__code__ is old
 
 
 FIRST_USE = """

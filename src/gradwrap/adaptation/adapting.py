@@ -14,7 +14,7 @@ from gradwrap.adaptation.exact_numbers import as_floats
 from gradwrap.adaptation.found_numbers import Finding, Moving, Shifting, as_point, shifting
 from gradwrap.adaptation.kept import check_caches, forget_arguments, remove_tracked_keys
 from gradwrap.adaptation.last_calls import kept_objects
-from gradwrap.adaptation.later import number_made
+from gradwrap.adaptation.later import exchanged, number_made
 from gradwrap.adaptation.modules import (
     Group,
     can_adapt,
@@ -33,7 +33,7 @@ from gradwrap.adaptation.places import Given, with_shifts
 from gradwrap.adaptation.rewriting import CALLS, STORED, Rewritten
 from gradwrap.adaptation.rounded_keys import Looked, restore
 from gradwrap.adaptation.rounded_keys import caches as looked_in
-from gradwrap.adaptation.search_loops import loops_of
+from gradwrap.adaptation.search_loops import loops_of, only
 from gradwrap.adaptation.searching import lacks_a_part, without_derivative
 from gradwrap.adaptation.stand_ins import compiled_as, look_again, stand_in_of
 from gradwrap.adaptation.sympy import symbols
@@ -213,6 +213,8 @@ class _Runs:
         self.loops: Loops = {}
         """The loops of searches whose results get their derivatives by the implicit function
         theorem."""
+        self.moved: frozenset[str] = frozenset()
+        """The keys of those that have found their numbers so far."""
         self.shifted: list[tuple[FunctionType, CodeType]] = []
         """Their functions, with new code."""
         self.searched: list[Found] = []
@@ -265,7 +267,9 @@ class _Runs:
         finding = Finding([array_of(given[n]) for n in tracked])
         arguments, named = unflatten(tree, given)
         finding.run(lambda: self._adapted(given, arguments, named, finding))
-        return Moving(finding, [leaves[n] for n in tracked], self.name)
+        moving = Moving(finding, [leaves[n] for n in tracked], self.name)
+        self.moved |= moving.keys
+        return moving
 
     def _adapted(
         self, leaves: list[Any], args: Any, kwargs: Any, run: Shifting | None = None
@@ -337,16 +341,9 @@ class _Runs:
             calls = any(what == CALLS for _, what in self.rewritten)
             what: Rewritten = CALLS if calls else STORED if stores else 0
             self.shifted = with_shifts(namespaces, self.loops, what)
-        before = [(function, function.__code__, new) for function, new in self.shifted]
-        for function, new in self.shifted:
-            function.__code__ = new
-        try:
+        with exchanged(self.shifted):
             yield
             run.check()
-        finally:
-            for function, code, new in before:
-                if function.__code__ is new:
-                    function.__code__ = code
 
     def _after(self, error: Exception, args: Any, kwargs: Any) -> Any:
         """Raise an error that plain values raise, too, unless they do so in adapted code alone."""
@@ -433,13 +430,20 @@ class _Runs:
             loops = {**before[0], **loops_of(sure, are_all=are_all)}
             if loops == self.loops:
                 continue
-            self.loops, self.shifted = loops, []
-            if self._lacks_a_part(found, args, kwargs) is False:
+            if self._are_right(loops, found, args, kwargs):
+                needed = only(loops, self.moved)
+                if needed != loops and not self._are_right(needed, found, args, kwargs):
+                    self.loops, self.shifted = loops, []
                 self.searched.append(found)
                 self.corrected.add(str(found))
                 return True
         self.loops, self.shifted = before
         return False
+
+    def _are_right(self, loops: Loops, found: Found, args: Any, kwargs: Any) -> bool:
+        """Tell if the derivative is whole when the searches of these loops move."""
+        self.loops, self.shifted = loops, []
+        return self._lacks_a_part(found, args, kwargs) is False
 
     def _lacks_a_part(self, found: Found, args: Any, kwargs: Any) -> bool | None:
         checking = is_checked.set(True)

@@ -316,6 +316,9 @@ class Moving(Shifting):
         are_found, moves = finding.moves()
         self.are_found: bool = all(are_found)
         """Whether each search has come near to what it looked for."""
+        pairs = zip(finding.searches, are_found, strict=False)
+        self.keys: frozenset[str] = frozenset(one.key for one, is_found in pairs if is_found)
+        """The loops of those that have."""
         self._searches = iter(finding.searches)
         self._were_going_on = iter(finding.were_going_on)
         self._at = 0

@@ -183,7 +183,9 @@ class _Comparisons(ast.NodeTransformer):
 
     def visit_If(self, node: ast.If) -> ast.AST:
         self.generic_visit(node)
-        node.test = self._test(node.test, _only_results(node.body), _only_results(node.orelse))
+        where = _only_results(node.body) and not _refuses(node.orelse)
+        otherwise = _only_results(node.orelse) and not _refuses(node.body)
+        node.test = self._test(node.test, where, otherwise)
         return node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
@@ -238,6 +240,11 @@ def _only_results(statements: list[ast.stmt]) -> bool:
         or (isinstance(one, ast.Assign) and all(isinstance(t, ast.Name) for t in one.targets))
         for one in statements
     )
+
+
+def _refuses(statements: list[ast.stmt]) -> bool:
+    """Tell if statements raise an error: a comparison that leads to them is a check."""
+    return bool(statements) and isinstance(statements[-1], ast.Raise)
 
 
 def _stored_in(function: ast.AST) -> dict[str, set[str]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -16,7 +17,7 @@ from gradwrap.core.observing.pausing import paused
 from gradwrap.core.values.dynamic import TUPLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator, Iterable
     from contextlib import AbstractContextManager
     from types import CodeType, FunctionType
 
@@ -91,6 +92,31 @@ class Later:
     def current(self, code: CodeType) -> CodeType:
         """Return what stands for code in the function: for the stub, the new code if it is made."""
         return self.code or code if code is self.stub else code
+
+
+_exchanged: dict[FunctionType, tuple[CodeType, list[CodeType]]] = {}
+"""Functions that run with other code for a time: what they had, and what each thread gave them."""
+
+
+@contextmanager
+def exchanged(codes: Iterable[tuple[FunctionType, CodeType]]) -> Generator[None]:
+    """Give functions other code for a time; the last of the threads that do gives back theirs."""
+    codes = list(codes)
+    with lock:
+        for function, new in codes:
+            _exchanged.setdefault(function, (function.__code__, []))[1].append(new)
+            function.__code__ = new
+    try:
+        yield
+    finally:
+        with lock:
+            for function, new in codes:
+                before, given = _exchanged[function]
+                del given[next(n for n, one in enumerate(given) if one is new)]
+                if function.__code__ is new:
+                    function.__code__ = given[-1] if given else before
+                if not given:
+                    del _exchanged[function]
 
 
 def may_wait(code: CodeType) -> bool:

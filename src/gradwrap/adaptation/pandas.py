@@ -141,6 +141,11 @@ def _product(native: Callable[..., Any], *, swapped: bool) -> Callable[..., Any]
 
     @functools.wraps(native)
     def product(self: Any, other: Any) -> Any:
+        if isinstance(self, pd.DataFrame) and isinstance(other, pd.Series) and _holds(other):
+            if swapped or not self.columns.sort_values().equals(other.index.sort_values()):
+                return native(self, other)  # it raises an error
+            found = _data(self) @ _data(other.reindex(self.columns))
+            return pd.Series(found, index=self.index)
         if not isinstance(other, AnyWrapper):
             return native(self, other)
         mine, theirs = unlabelled((self, other))

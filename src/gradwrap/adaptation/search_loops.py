@@ -67,6 +67,20 @@ def loops_of(found: Iterable[Found], *, are_all: bool) -> Loops:
     return loops
 
 
+def key_of(file: str, at: int, loop: Loop) -> str:
+    """Return the key of a loop: its file, and its lines."""
+    return f"{file}:{loop.first}:{at}"
+
+
+def only(loops: Loops, keys: frozenset[str]) -> Loops:
+    """Return the loops that have one of the keys."""
+    kept = {
+        place: {at: loop for at, loop in found.items() if key_of(place[0], at, loop) in keys}
+        for place, found in loops.items()
+    }
+    return {place: found for place, found in kept.items() if found}
+
+
 def _around(code: CodeType, names: dict[str, Any], line: int) -> Iterator[tuple[int, Loop]]:
     """Yield the loops of a function around a line that have a state, the inner ones first."""
     function = syntax_of(code, names)
@@ -276,7 +290,7 @@ class Shifts(ast.NodeTransformer):
             yield statement
 
     def _before(self, loop: Loop, at: int, node: ast.stmt) -> list[ast.stmt]:
-        key = f"{self._file}:{loop.first}:{at}"
+        key = key_of(self._file, at, loop)
         texts = " ".join(text for text, _ in loop.state)
         lines = [f"{BEGIN!r}({key!r}, {loop.first}, {loop.last}, {texts!r})"]
         for text, may_be_whole in loop.state:

@@ -11,6 +11,7 @@ import numpy as np
 
 from gradwrap.core.levels.modes import called
 from gradwrap.core.levels.wrapper import is_recorded, unwrapped_key
+from gradwrap.core.library.labelled import unlabelled
 from gradwrap.core.values.dynamic import attributes_of, type_of
 from gradwrap.errors import NoRuleError
 from gradwrap.scipy.calls import holds_variable
@@ -287,10 +288,12 @@ def _tree(native: Any) -> Any:  # noqa: C901  the parts of one class
         def __new__(cls, data: Any, *args: Any, **kwargs: Any) -> Any:
             if cls is not Tree:
                 return native.__new__(cls)
+            (data,) = unlabelled((data,))
             return Tree._with(native, data, plain(data), args, kwargs)
 
         def __init__(self, data: Any, *args: Any, **kwargs: Any) -> None:
             if type_of(self) is not Tree:
+                (data,) = unlabelled((data,))
                 native.__init__(self, plain(data), *args, **kwargs)
                 attributes_of(self)["points"] = data
 
