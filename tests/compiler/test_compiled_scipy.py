@@ -216,6 +216,21 @@ def filtered(q: Any) -> Any:
     return total
 
 
+def swept(x: Any) -> Any:
+    """A step of the sweep operation, which reads the matrix where SciPy has left it."""
+    matrix = np.array(np.outer(x, x) + np.eye(3), order="F")
+    native.blas.dsyrk(-0.5, matrix[0].copy(), beta=1.0, c=matrix, overwrite_c=1)
+    return np.sum(matrix * np.arange(9.0).reshape(3, 3))
+
+
+def test_a_matrix_that_is_overwritten_by_its_order_of_memory_makes_calls_eager() -> None:
+    slope = gw.grad(gw.adapting(swept))
+    compiled = gw.compile(slope)
+    x = np.array([0.7, 1.3, 0.4])
+    with pytest.warns(CompileWarning, match="SciPy may overwrite c, by its order of memory"):
+        np.testing.assert_array_equal(compiled(x), slope(x))
+
+
 def test_a_loop_whose_results_nothing_reads_is_kept_for_its_errors() -> None:
     slope = gw.grad(gw.adapting(filtered))
     compiled = gw.compile(slope)

@@ -13,6 +13,7 @@ import decimal
 import fractions
 import functools
 import importlib
+import io
 import os
 import sys
 import tempfile
@@ -696,6 +697,29 @@ def test_what_changes_outside_is_noticed(case: Case, form: str, engine: str) -> 
                 is_seen |= not np.array_equal(wanted, before)
                 np.testing.assert_allclose(compiled(X), wanted, 1e-13, 1e-13)
     assert is_seen  # else the case has changed nothing
+
+
+def test_functions_that_open_files_are_given_back(tmp_path: Path) -> None:
+    path = tmp_path / "rate"
+    path.write_text("2.0")
+    before = (builtins.open, io.open, os.listdir, os.scandir)
+    inside: list[Any] = []
+
+    def read(x: Any) -> Any:
+        inside.append(builtins.open)
+        with open(file=path, encoding="utf-8") as file:  # noqa: PTH123  it is the subject
+            rate = float(file.read())
+        if rate < 0.0:
+            raise ValueError("negative")
+        return x * rate
+
+    compiled = gw.compile(read)
+    np.testing.assert_array_equal(compiled(X), 2.0 * X)
+    path.write_text("-3.0")
+    with pytest.raises(ValueError, match="negative"):
+        compiled(X)
+    assert any(one is not builtins.open for one in inside)
+    assert (builtins.open, io.open, os.listdir, os.scandir) == before
 
 
 # Arguments ----------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ def nested(x: float) -> Any:
 @pytest.mark.slow
 def test_nested_gradients_in_many_threads() -> None:
     """HIPS autograd gives 127 wrong results of 2,000."""
-    start = threading.Barrier(THREADS)
+    start = threading.Barrier(THREADS, timeout=60.0)
 
     def work(seed: int) -> int:
         start.wait()
@@ -52,7 +52,7 @@ def test_nested_gradients_in_many_threads() -> None:
 @pytest.mark.slow
 def test_a_gradient_executes_no_more_lines_beside_other_threads() -> None:
     """No thread polls for another one, or walks through what the others have recorded."""
-    start, end = threading.Barrier(THREADS), threading.Barrier(THREADS)
+    start, end = threading.Barrier(THREADS, timeout=60.0), threading.Barrier(THREADS, timeout=60.0)
     nested(3.0)
     alone = lines(lambda: nested(3.0))
 
@@ -132,7 +132,7 @@ class Worker:
 @pytest.mark.parametrize("count", [2_000, pytest.param(10_000, marks=LONG)])
 def test_thousands_of_backward_passes_in_eight_threads(count: int) -> None:
     """The threads do not disturb each other, and leave nothing behind."""
-    start = threading.Barrier(THREADS)
+    start = threading.Barrier(THREADS, timeout=60.0)
 
     def work(worker: Worker, passes: int) -> None:
         start.wait()
@@ -173,7 +173,7 @@ def test_rules_are_bound_once_whoever_comes_first() -> None:
         return x**3
 
     gw.defvjp(cube, lambda xp, g, x: 3 * g * x**2)
-    start = threading.Barrier(THREADS)
+    start = threading.Barrier(THREADS, timeout=60.0)
 
     def work(_: int) -> float:
         start.wait()

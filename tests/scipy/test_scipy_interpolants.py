@@ -59,6 +59,20 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         )
         for bc in ("not-a-knot", "natural", "clamped")
     },
+    **{
+        f"CubicSpline {bc} of {n} points": (
+            lambda x, y, at, bc=bc: new.CubicSpline(x, y, bc_type=bc)(at),
+            (X[:n], Y[:n], AT),
+        )
+        for n in (2, 3)
+        for bc in ("natural", "clamped", ("natural", "not-a-knot"), ((1, 0.3), (2, -0.2)))
+    },
+    "CubicSpline of two points": (lambda x, y, at: new.CubicSpline(x, y)(at), (X[:2], Y[:2], AT)),
+    "CubicSpline of three points": (lambda y, at: new.CubicSpline(X[:3], y)(at), (Y[:3], AT)),
+    "CubicSpline periodic of three points": (
+        lambda y, at: new.CubicSpline(X[:3], np.concatenate([y, y[:1]]), bc_type="periodic")(at),
+        (Y[:2], AT),
+    ),
     "CubicSpline with slopes": (
         lambda x, y, at: new.CubicSpline(x, y, bc_type=((1, 0.3), (2, -0.2)))(at),
         (X, Y, AT),

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.core.levels.memory import one_array
+from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.tree import flatten, map_leaves
+from gradwrap.errors import CompileError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,10 +53,22 @@ def overwrite(
         copy = plain[flag.removeprefix(PREFIX)]
         if not (copy.flags.c_contiguous or copy.flags.f_contiguous):
             continue  # SciPy works on a copy
-        found = flatten(call(plain))[0]
-        places = [n for n, one in enumerate(found) if _is_same_memory(one, copy)]
-        for place in places[:1]:
+        place = _left_in(call, plain, copy)
+        other = copy.copy(order="C" if copy.flags.f_contiguous else "F")
+        name = flag.removeprefix(PREFIX)
+        if is_traced() and place != _left_in(call, {**plain, name: other}, other):
+            raise CompileError(
+                f"SciPy may overwrite {name}, by its order of memory, of which a program knows "
+                f"nothing. Fix: use the result, without {flag}"
+            )
+        if place is not None:
             array[...] = leaves[place]
+
+
+def _left_in(call: Callable[[dict[str, Any]], Any], given: dict[str, Any], copy: Any) -> int | None:
+    """Return the place of the result that a call leaves in the memory of an argument, or None."""
+    found = flatten(call(given))[0]
+    return next((n for n, one in enumerate(found) if _is_same_memory(one, copy)), None)
 
 
 def _copied(leaf: Any) -> Any:

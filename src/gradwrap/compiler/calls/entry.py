@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from copy import copy
 from functools import partial
 from itertools import compress
@@ -524,14 +524,18 @@ class Entry:
         self._is_of_branch = False
         try:
             self.target.current.is_traced = True
-            if self.surroundings.reads_files:
-                files.listen()
-            with call.library.current(), noting_code(self._ran), _collecting_rarely():
+            is_told = self.surroundings.reads_files
+            with (
+                call.library.current(),
+                noting_code(self._ran),
+                files.noting() if is_told else nullcontext(),
+                _collecting_rarely(),
+            ):
                 self._extend(call)
             problem = self.surroundings.watch_code(self._ran)
             if problem:
                 return (), problem
-            if self.surroundings.reads_files and files.listen():
+            if self.surroundings.reads_files and not is_told:
                 self._restart()  # the trace was not told which files a package reads
                 return self._attempted(call)
             assert self.executable is not None

@@ -109,23 +109,26 @@ def _cubic_slopes(given: Any, x: Any, y: Any) -> Any:
     """Return the slopes that make the second derivative continuous."""
     n = x.shape[0]
     bc = given["bc_type"]
-    if (isinstance(bc, str) and bc == "periodic") or n < 4:
+    ends: list[Any] = [bc, bc] if isinstance(bc, str) else list(bc)
+    known = [end if isinstance(end, str) else "" for end in ends]
+    is_parabola = n == 3 and known == ["not-a-knot"] * 2
+    if is_parabola or (n > 2 and "periodic" in known):
         if holds_variable([x]):
             raise NoRuleError(
-                "scipy.interpolate.CubicSpline has no derivative with respect to x with fewer than "
-                "four points, or bc_type='periodic'. Fix: .detach() it."
+                "scipy.interpolate.CubicSpline has no derivative with respect to x with three "
+                "points and no condition at the ends, or bc_type='periodic'. Fix: .detach() it."
             )
-        units = (
-            scipy.interpolate.CubicSpline(plain(x), np.eye(n), bc_type="not-a-knot")
-            if n < 4
-            else None
-        )
-        if units is not None:
-            return units(plain(x), 1) @ y
-        return _periodic_slopes(x, y)
-    ends: list[Any] = [bc, bc] if isinstance(bc, str) else list(bc)
+        if not is_parabola:
+            return _periodic_slopes(x, y)
+        units = scipy.interpolate.CubicSpline(plain(x), np.eye(n), bc_type="not-a-knot")
+        return units(plain(x), 1) @ y
     h = np.diff(x)
     m = np.diff(y, axis=0) / h[:, None]
+    if n == 2:
+        ends = [
+            end if name in ENDS or not name else (1, m[0])
+            for name, end in zip(known, ends, strict=True)
+        ]
     rows: list[tuple[Any, Any, Any]] = []  # of the ends: two coefficients, and the right-hand side
     for side, end in enumerate(ends):
         k = 0 if side == 0 else n - 2

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
+import functools
+import io
 import os
 import sys
+import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.tracing.namespace import current
@@ -12,20 +17,22 @@ from gradwrap.core.levels.modes import code_that_runs
 from gradwrap.core.observing.code import PYTHONS, is_in_packages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
-EVENTS = frozenset({"open", "os.listdir", "os.scandir"})
-"""By their names in Python's table of audit events: a file or a folder is read."""
 NAMES = frozenset(
     {"open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "read_text", "read_bytes"}
     | {"listdir", "scandir", "iterdir", "walk", "glob", "rglob"}
 )
 STARTS = ("open_", "load_", "read_")
 """Names in code that reads files or folders, and how others start."""
-WRITES = os.O_WRONLY
-"""The flag of a file that is opened to be written alone."""
-_listens: list[bool] = []
-"""Not empty once the process tells which files it opens."""
+DATA_SOURCE = "numpy.lib._datasource"
+"""The module that opens files for `np.loadtxt`, by what it has kept of Python's functions."""
+PLACES = ((builtins, "open"), (io, "open"), (os, "listdir"), (os, "scandir"))
+PATHS: Any = (str, bytes, os.PathLike)
+_lock = threading.Lock()
+_exchanged: list[tuple[Any, str, Any]] = []
+_runs: list[None] = []
+"""As many as there are runs that are told of files."""
 
 
 def may_read(names: Iterable[Any]) -> bool:
@@ -33,35 +40,46 @@ def may_read(names: Iterable[Any]) -> bool:
     return any(name in NAMES or name.startswith(STARTS) for name in map(str, names))
 
 
-def listen() -> bool:
-    """Let Python tell which files are opened; return whether it did not so far.
+@contextmanager
+def noting() -> Generator[None]:
+    """Note the files that a traced function reads, by functions in place of those that open files.
 
-    An audit hook stays until Python ends, and makes each `id()` slower by 0.3 us: there is none in
-    a process until a function is compiled that may read files.
+    An audit hook of Python would do so, too. But it stays, slows `id` down, and lets
+    `sys.settrace` fail in other threads.
     """
-    if _listens:
-        return False
-    _listens.append(True)
-    sys.addaudithook(_heard_by(current.get, code_that_runs.get))
-    return True
+    with _lock:
+        if not _runs:
+            source = sys.modules.get(DATA_SOURCE)
+            places = [*PLACES, *([] if source is None else [(source, "open")])]
+            _exchanged.extend((holder, name, getattr(holder, name)) for holder, name in places)
+            for holder, name, function in _exchanged:
+                setattr(holder, name, _told(function))
+        _runs.append(None)
+    try:
+        yield
+    finally:
+        with _lock:
+            _runs.pop()
+            if not _runs:
+                for holder, name, function in _exchanged:
+                    setattr(holder, name, function)
+                _exchanged.clear()
 
 
-def _heard_by(tape: Callable[[], Any], ran: Callable[[], Any]) -> Callable[[str, Any], None]:
-    """Return a hook that notes the files which a traced function reads.
+def _told(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that notes its first argument, a path, if a function is being traced."""
 
-    It holds all that it uses: Python calls it when the variables of modules have gone.
-    """
-    events, writes, decoded = EVENTS, WRITES, os.fsdecode
-    absolute = os.path.abspath  # `Path.resolve` follows links, which may come to lead elsewhere
+    @functools.wraps(function)
+    def told(*args: Any, **kwargs: Any) -> Any:
+        notes = None if current.get() is None else code_that_runs.get()
+        path = args[0] if args else kwargs.get("file", kwargs.get("path", "."))
+        mode = args[1] if len(args) > 1 else kwargs.get("mode")
+        writes = isinstance(mode, str) and not mode.startswith("r")
+        if notes is not None and isinstance(path, PATHS) and not writes:
+            notes.files.add(os.path.abspath(os.fsdecode(path)))  # noqa: PTH100  not resolved
+        return function(*args, **kwargs)
 
-    def hear(event: str, args: Any) -> None:
-        if event not in events or tape() is None or (event == "open" and args[2] & writes):
-            return
-        notes = ran()
-        if notes is not None and not isinstance(args[0], int):
-            notes.files.add(absolute(decoded(args[0] or ".")))
-
-    return hear
+    return told
 
 
 def states(paths: Iterable[str]) -> Iterator[State]:
