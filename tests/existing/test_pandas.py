@@ -51,6 +51,7 @@ BESIDE: dict[str, tuple[One, One, Any]] = {
         lambda x: TABLE.to_numpy() @ x[::-1],
         W2,
     ),
+    "frame @ list": (lambda x: TABLE @ [x[1], x[0]], lambda x: TABLE.to_numpy() @ x[::-1], W2),
     "tracked frame.dot(series)": (
         lambda x: (TABLE * x).dot(pd.Series(x, index=TABLE.columns)),
         lambda x: (TABLE.to_numpy() * x) @ x,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import gradwrap.numpy as drop_in
 from gradwrap.adaptation.after_import import exchange
 from gradwrap.adaptation.pandas_views import note_data, noted_array
 from gradwrap.adaptation.plain_values import Holder, unheld
@@ -141,6 +142,8 @@ def _product(native: Callable[..., Any], *, swapped: bool) -> Callable[..., Any]
 
     @functools.wraps(native)
     def product(self: Any, other: Any) -> Any:
+        if isinstance(other, SEQUENCE) and is_recorded(other):
+            other = drop_in.asarray(other)
         if isinstance(self, pd.DataFrame) and isinstance(other, pd.Series) and _holds(other):
             if swapped or not self.columns.sort_values().equals(other.index.sort_values()):
                 return native(self, other)  # it raises an error

@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 
 DOUBLE: Any = np.float64
 PYTHONS = frozenset({float, int, bool})
-DIVIDING = {
-    "truediv": "float division by zero",
-    "floordiv": "float floor division by zero",
-    "mod": "float modulo",
-    "divmod": "float divmod()",
+DIVIDING: dict[str, Callable[[float, float], object]] = {
+    "truediv": lambda a, b: a / b,
+    "floordiv": lambda a, b: a // b,
+    "mod": lambda a, b: a % b,
+    "divmod": divmod,
 }
-"""The message of Python's error for a divisor of zero."""
+"""The operators that raise Python's own error, whose text each version changes, for zero."""
 CHECKED = ("pow", *DIVIDING)
 """The operators that may raise an error or give a complex number."""
 BINARY = ("add", "sub", "mul", *CHECKED)
@@ -309,7 +309,7 @@ def _slowly(name: str, left: Any, right: Any) -> Any:
         A power is too large.
     """
     if name in DIVIDING and _compared(right, operator.eq):
-        raise ZeroDivisionError(DIVIDING[name])
+        DIVIDING[name](1.0, 0.0)
     left_array, right_array = array_of(left), array_of(right)
     if name == "divmod":
         return python_float(left_array // right_array), python_float(left_array % right_array)
@@ -317,7 +317,7 @@ def _slowly(name: str, left: Any, right: Any) -> Any:
     if name == "pow" and is_known:
         exponent = float(native(right))
         if exponent < 0.0 and _compared(left, operator.eq):
-            raise ZeroDivisionError("0.0 cannot be raised to a negative power")
+            _ = 0.0**exponent  # it raises Python's error
         is_fraction = math.isfinite(exponent) and not exponent.is_integer()
         if is_fraction and _compared(left, operator.lt):
             return (left_array + 0j) ** right_array
