@@ -145,7 +145,7 @@ def _product(native: Callable[..., Any], *, swapped: bool) -> Callable[..., Any]
         if isinstance(other, SEQUENCE) and is_recorded(other):
             other = drop_in.asarray(other)
         if isinstance(self, pd.DataFrame) and isinstance(other, pd.Series) and _holds(other):
-            if swapped or not self.columns.sort_values().equals(other.index.sort_values()):
+            if swapped or {*self.columns} != {*other.index}:
                 return native(self, other)  # it raises an error
             found = _data(self) @ _data(other.reindex(self.columns))
             return pd.Series(found, index=self.index)

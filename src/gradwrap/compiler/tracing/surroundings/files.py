@@ -30,7 +30,8 @@ DATA_SOURCE = "numpy.lib._datasource"
 PLACES = ((builtins, "open"), (io, "open"), (os, "listdir"), (os, "scandir"))
 PATHS: Any = (str, bytes, os.PathLike)
 _lock = threading.Lock()
-_exchanged: list[tuple[Any, str, Any]] = []
+_exchanged: list[tuple[Any, str, Any, Any]] = []
+"""Where a function was exchanged, the function, and what is in its place."""
 _runs: list[None] = []
 """As many as there are runs that are told of files."""
 
@@ -51,9 +52,10 @@ def noting() -> Generator[None]:
         if not _runs:
             source = sys.modules.get(DATA_SOURCE)
             places = [*PLACES, *([] if source is None else [(source, "open")])]
-            _exchanged.extend((holder, name, getattr(holder, name)) for holder, name in places)
-            for holder, name, function in _exchanged:
-                setattr(holder, name, _told(function))
+            found = [(holder, name, getattr(holder, name)) for holder, name in places]
+            _exchanged.extend((*one, _told(one[2])) for one in found)
+            for holder, name, _, told in _exchanged:
+                setattr(holder, name, told)
         _runs.append(None)
     try:
         yield
@@ -61,8 +63,9 @@ def noting() -> Generator[None]:
         with _lock:
             _runs.pop()
             if not _runs:
-                for holder, name, function in _exchanged:
-                    setattr(holder, name, function)
+                for holder, name, function, told in _exchanged:
+                    if getattr(holder, name) is told:  # and not another tool's
+                        setattr(holder, name, function)
                 _exchanged.clear()
 
 

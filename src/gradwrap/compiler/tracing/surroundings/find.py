@@ -594,7 +594,7 @@ class Surroundings:
             self._watch(place)
         for place in places:
             node.seen.add(place.key)
-            if getattr(place.value, "__self__", None) is not value:  # none of its own methods
+            if type_of(place.value) is not MethodType or place.value.__self__ is not value:
                 self._visit(place.value, node.name, node)
 
     def _look_for_more(self, node: _Node) -> None:
