@@ -722,6 +722,30 @@ def test_functions_that_open_files_are_given_back(tmp_path: Path) -> None:
     assert (builtins.open, io.open, os.listdir, os.scandir) == before
 
 
+def test_what_another_tool_puts_in_the_place_of_open_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "rate"
+    path.write_text("2.0")
+    holder: Any = builtins
+
+    def others(*args: Any, **kwargs: Any) -> Any:
+        return io.open(*args, **kwargs)  # noqa: UP020  it is the subject
+
+    monkeypatch.setattr(builtins, "open", builtins.open)  # it is restored after the test
+
+    def read(x: Any) -> Any:
+        with open(path, encoding="utf-8") as file:  # noqa: PTH123  it is the subject
+            rate = float(file.read())
+        holder.open = others
+        return x * rate
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompileWarning)
+        np.testing.assert_array_equal(gw.compile(read)(X), 2.0 * X)
+    assert builtins.open is others
+
+
 # Arguments ----------------------------------------------------------------------------------------
 
 

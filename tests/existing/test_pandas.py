@@ -52,6 +52,11 @@ BESIDE: dict[str, tuple[One, One, Any]] = {
         W2,
     ),
     "frame @ list": (lambda x: TABLE @ [x[1], x[0]], lambda x: TABLE.to_numpy() @ x[::-1], W2),
+    "frame @ series of mixed labels": (
+        lambda x: TABLE.set_axis(["a", 1], axis=1) @ pd.Series(x, index=[1, "a"]),
+        lambda x: TABLE.to_numpy() @ x[::-1],
+        W2,
+    ),
     "tracked frame.dot(series)": (
         lambda x: (TABLE * x).dot(pd.Series(x, index=TABLE.columns)),
         lambda x: (TABLE.to_numpy() * x) @ x,
