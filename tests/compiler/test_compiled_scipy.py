@@ -223,12 +223,23 @@ def swept(x: Any) -> Any:
     return np.sum(matrix * np.arange(9.0).reshape(3, 3))
 
 
-def test_a_matrix_that_is_overwritten_by_its_order_of_memory_makes_calls_eager() -> None:
-    slope = gw.grad(gw.adapting(swept))
+def in_c_order(x: Any) -> Any:
+    """The same step on a copy that SciPy does not overwrite, since it works in Fortran's order."""
+    matrix = np.array(np.outer(x, x) + np.eye(3), order="C")
+    native.blas.dsyrk(-0.5, matrix[0].copy(), beta=1.0, c=matrix, overwrite_c=1)
+    return np.sum(matrix * np.arange(9.0).reshape(3, 3))
+
+
+@pytest.mark.parametrize("function", [swept, in_c_order])
+def test_what_scipy_overwrites_by_its_order_of_memory_is_known_in_a_trace(function: Any) -> None:
+    slope = gw.grad(gw.adapting(function))
     compiled = gw.compile(slope)
-    x = np.array([0.7, 1.3, 0.4])
-    with pytest.warns(CompileWarning, match="SciPy may overwrite c, by its order of memory"):
-        np.testing.assert_array_equal(compiled(x), slope(x))
+    for x in (np.array([0.7, 1.3, 0.4]), np.array([0.2, 0.5, 0.9])):
+        np.testing.assert_allclose(compiled(x), slope(x), rtol=1e-13)
+        ends = [function(x + h) for h in 1e-6 * np.vstack([np.eye(3), -np.eye(3)])]
+        differences = (np.array(ends[:3]) - ends[3:]) / 2e-6
+        np.testing.assert_allclose(compiled(x), differences, rtol=1e-7)
+    assert len(compiled.programs) == 1
 
 
 def test_a_loop_whose_results_nothing_reads_is_kept_for_its_errors() -> None:

@@ -55,6 +55,8 @@ LITERALS: tuple[type[Any], ...] = (int, float, complex, str, type, np.dtype, NUM
 """The types of literal arguments of operations, beside None and the ellipsis."""
 FIXED: tuple[type[Any], ...] = (str, type(None), np.dtype, ModuleType)
 """The types of attributes of results that are alike in each call."""
+PASSES = frozenset({"backward_pass", "thorough_pass"})
+"""The names of the functions of gradwrap that perform backward passes."""
 NUMERIC = "biufc"
 MOST = 1 << 18
 """The longest trace, in operations."""
@@ -726,7 +728,7 @@ def _owner_of(frame: FrameType) -> Owner:
     """Return whose code a frame runs."""
     if not is_of_arrays(module_of(frame)):
         return "user"
-    return "pass" if frame.f_code.co_name == "backward_pass" else "library"
+    return "pass" if frame.f_code.co_name in PASSES else "library"
 
 
 def shares(result: Any, args: Any) -> bool:

@@ -309,7 +309,10 @@ class Tracer(Recorded):
 
     def copy(self, order: str = "C") -> Any:
         """Return a new array."""
-        if order in ("K", "A") or self.value.flags.c_contiguous:
+        flags = self.value.flags
+        if order == "A":
+            order = "F" if flags.f_contiguous and not flags.c_contiguous else "C"
+        if order == "K" or (flags.c_contiguous if order == "C" else flags.f_contiguous):
             return self.tape.record(copy, "copy", (self,))
         return self.tape.record(copy, "copy", (self, order))
 

@@ -9,6 +9,7 @@ import numpy as np
 from gradwrap.backends.numpy.functions.converting import NDARRAY
 from gradwrap.backends.numpy.functions.shapes import with_axes
 from gradwrap.backends.numpy.functions.table import (
+    in_memory,
     cast,
     check_cast,
     completes,
@@ -17,7 +18,6 @@ from gradwrap.backends.numpy.functions.table import (
     on_host,
     standard,
 )
-from gradwrap.core.levels.memory import one_array
 from gradwrap.core.levels.wrapper import unwrapped_key
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, SLICE
 
@@ -131,7 +131,7 @@ def gathered(xp: Any, function: Any, a: Any, **options: Any) -> Any:
 
 def positions_of(a: Any) -> Any:
     """Number the elements of an array, in an array with the same memory layout."""
-    like = one_array(a)
+    like = in_memory(a)
     positions: Any = np.empty(a.shape, np.intp)
     if isinstance(like, NDARRAY):
         gaps = 1 if like.flags.forc else 2

@@ -280,8 +280,24 @@ class Surroundings:
             if id(array) in self.arrays:
                 return self.arrays[id(array)]
             array = array.base
-        held = self._held if _is_numpys(view) else ()
-        return next((name for name, one in held if np.may_share_memory(view, one)), None)
+        if not _is_numpys(view):
+            return None
+        found = next((name for name, one in self._held if np.may_share_memory(view, one)), None)
+        return found or self._name_of_memory(view)
+
+    def _name_of_memory(self, view: Any) -> str | None:
+        """Return the name of an array that is a view itself, of the memory of which this is one."""
+        if view.base is None:
+            return None
+        known = ((self._nodes[key].value, name) for key, name in self.arrays.items())
+        return next(
+            (
+                name
+                for one, name in known
+                if one.base is view.base and np.may_share_memory(one, view)
+            ),
+            None,
+        )
 
     def changed(self) -> str:
         """Return the name of an object that has changed, or ""."""
