@@ -248,3 +248,25 @@ def test_a_loop_whose_results_nothing_reads_is_kept_for_its_errors() -> None:
     for q in (np.array([0.3, 0.2]), np.array([0.1, 0.4])):
         np.testing.assert_allclose(compiled(q), slope(q), rtol=1e-12)
     assert len(compiled.programs) == 1
+
+
+def fitted(x: Any, driver: str) -> Any:
+    """A least-squares solution; one driver of LAPACK's gives no singular values, but None."""
+    found, residues, rank, values = native.lstsq(x[:12].reshape(4, 3), x[12:], lapack_driver=driver)
+    assert (values is None) == (driver == "gelsy")
+    return np.sum(found**2) + np.sum(residues) + rank * x[0]
+
+
+@pytest.mark.parametrize("driver", ["gelsy", "gelsd"])
+def test_results_that_are_none_are_left_out_of_a_program(driver: str) -> None:
+    slope = gw.grad(gw.adapting(lambda x: fitted(x, driver)))
+    compiled = gw.compile(slope)
+    x = np.cos(1.0 + np.arange(16.0) ** 2)
+    deficient = x.copy()
+    deficient[[2, 5, 8, 11]] = deficient[[0, 3, 6, 9]]
+    for given in (x, x[::-1].copy(), deficient, x):
+        np.testing.assert_allclose(compiled(given), slope(given), rtol=1e-10)
+    assert len(compiled.programs) == 1
+    ends = [fitted(x + h, driver) for h in 1e-6 * np.vstack([np.eye(16), -np.eye(16)])]
+    differences = (np.array(ends[:16]) - ends[16:]) / 2e-6
+    np.testing.assert_allclose(compiled(x), differences, rtol=1e-5, atol=1e-7)

@@ -127,6 +127,37 @@ class AsNumber:
         return hash((AsNumber, self.function))
 
 
+class AsNumbers:
+    """A function of whose results some are Python's numbers, NumPy's in a program, or None."""
+
+    def __init__(self, function: Callable[..., Any], results: Any) -> None:
+        self.function = function
+        self.places = _places_of_none(results)
+        """The places of the results that are None."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        found = self.function(*args, **kwargs)
+        if _places_of_none(found) != self.places:
+            raise Unhandled("other results are None")  # the function itself runs then
+        return tuple([_as_number(one) for one in found])
+
+    def __eq__(self, other: object) -> bool:
+        own = (self.function, self.places)
+        return isinstance(other, AsNumbers) and own == (other.function, other.places)
+
+    def __hash__(self) -> int:
+        return hash((AsNumbers, self.function))
+
+
+def _places_of_none(results: Any) -> frozenset[int]:
+    return frozenset(place for place, one in enumerate(results) if one is None)
+
+
+def _as_number(part: Any) -> Any:
+    """Return NumPy's number for one of Python's; others unchanged."""
+    return PYTHONS[type_of(part)](part) if type_of(part) in PYTHONS else part
+
+
 class Library:
     """A library whose arrays are traced; by default NumPy."""
 
@@ -608,9 +639,11 @@ class Tape:
         """
         known = attributes_of(result)
         fields = {key: one for key, one in known.items() if not isinstance(one, FIXED)}
+        if not fields and not {int, float, type(None)}.isdisjoint(map(type_of, result)):
+            fn, name = AsNumbers(fn, result), f"{OPAQUE}{name.rpartition('.')[2]}"
+        nothing = _places_of_none(result)
         kept: dict[Any, Any] = {
-            i: PYTHONS[type_of(part)](part) if type_of(part) in PYTHONS else part
-            for i, part in enumerate(result)
+            i: _as_number(part) for i, part in enumerate(result) if i not in nothing
         }
         kept |= {key: np.asarray(one)[()] for key, one in fields.items()}
         if not all(isinstance(part, (self.library.kind, NUMBER)) for part in kept.values()):
@@ -626,6 +659,8 @@ class Tape:
             made = self._measured(made) if OPERATIONS[name].by_values else made
             is_truth = isinstance(i, int) and type_of(result[i]) is bool
             parts.append(self._handed_out(result[i], made) if is_truth else made)
+        for i in sorted(nothing):
+            parts.insert(i, None)
         kind, count = type_of(result), len(result)
         if not fields:
             return kind(*parts) if hasattr(kind, "_fields") else kind(parts)

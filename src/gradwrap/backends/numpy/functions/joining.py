@@ -9,12 +9,12 @@ import numpy as np
 from gradwrap.backends.numpy.functions.converting import NDARRAY
 from gradwrap.backends.numpy.functions.shapes import with_axes
 from gradwrap.backends.numpy.functions.table import (
-    in_memory,
     cast,
     check_cast,
     completes,
     counting,
     implements,
+    in_memory,
     on_host,
     standard,
 )
