@@ -223,6 +223,8 @@ class _Runs:
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.by_differences:
             return numerical(self.fun)(*args, **kwargs)
+        if self.own[-1]["function"] is not self.fun:
+            self._take_copy()
         if self.watch and is_traced():
             self._find_untraced(args, kwargs)
         are_leaves = not kwargs and all(map(is_lone, args))
@@ -251,6 +253,14 @@ class _Runs:
             return out
         self._check(out)
         return out
+
+    def _take_copy(self) -> None:
+        """Take the copy of the function that a trace has put in its place, with its own arrays."""
+        before, self.group = self.own[-1], None
+        self.own = [*_generated(self.fun), Given(self.fun)]
+        self.rewritten = [
+            (self.own[-1] if one is before else one, what) for one, what in self.rewritten
+        ]
 
     def _moving(self, leaves: list[Any], args: Any, kwargs: Any) -> Moving:
         """Find how the numbers move that searches find, in a run of its own."""

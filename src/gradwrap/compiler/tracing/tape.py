@@ -103,6 +103,52 @@ class Layout:
         return NDARRAY(self.shape, self.dtype, room, start, self.strides)
 
 
+class Reference:
+    """A way back to an array of the surroundings.
+
+    It keeps no array alive, since code that stores counts the references to one. A view may be all
+    that leads to its base, or a part of what only its base leads to: so it is made anew.
+    """
+
+    __slots__ = ("_base", "_found", "_layout", "place")
+
+    def __init__(self, found: Any) -> None:
+        base = getattr(found, "base", None)
+        self.place: Any = id(found)
+        """The same for the same array, and for the same view of one array."""
+        self._layout: Any = None
+        self._found: Callable[[], Any]
+        if type(base) is NDARRAY and base.flags.owndata and base.flags.forc:
+            start = _address(found) - _address(base)
+            self._layout = found.shape, found.dtype, start, found.strides
+            self.place = (id(base), *self._layout)
+            self._found, self._base = self._view, weakref.ref(base)
+        else:
+            self._found = weakref.ref(found) if base is None else lambda: found
+
+    def _view(self) -> Any:
+        base = self._base()
+        if base is None:
+            return None
+        shape, dtype, start, strides = self._layout
+        memory = base.ravel(order="K").view(np.uint8)
+        view = NDARRAY(shape, dtype, memory, start, strides)
+        view.flags.writeable = base.flags.writeable
+        return view
+
+    def __call__(self) -> Any:
+        """Return the array, or the view of its base, or None if it is gone."""
+        return self._found()
+
+    def leads_to(self, found: Any) -> bool:
+        """Tell if an array at the same place is this one."""
+        return found is self() if self._layout is None else found.base is self._base()
+
+
+def _address(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
 PYTHONS: dict[type[Any], Any] = {float: np.float64, int: np.int64, bool: np.bool_}
 """The numbers of Python that functions return, and NumPy's that stand for them in a program."""
 
@@ -297,7 +343,7 @@ class Tape:
         """Gives the lengths that user code sees, in a run whose numbers know those of full size."""
         self.errors: Any = None
         """NumPy's handling of floating point errors at the start, if the function may change it."""
-        self._uses: dict[int, list[tuple[int, Any, Any]]] = {}
+        self._uses: dict[Any, list[tuple[int, Any, Reference]]] = {}
         self._known: dict[Any, Value] = {}
         """The descriptions of arrays; those of numbers by their type."""
         self.callback_runs = 0
@@ -367,8 +413,9 @@ class Tape:
 
     def constant(self, found: Any) -> Ref:
         """Add an array of the surroundings with its current content, as a constant."""
-        uses = self._uses.setdefault(id(found), [])
-        if uses and uses[-1][2]() is found and same_content(uses[-1][1], found):
+        reference = Reference(found)
+        uses = self._uses.setdefault(reference.place, [])
+        if uses and uses[-1][2].leads_to(found) and same_content(uses[-1][1], found):
             return self.refs[uses[-1][0]]
         if found.dtype.kind == "O":  # adapted code then goes through the elements
             raise NonDifferentiableInputError("an array of Python objects meets a traced array")
@@ -377,9 +424,7 @@ class Tape:
         kept = self.library.copied(found)
         ref = self._numbered(self.described(found))
         index = ref.index
-        # code that stores counts the references to an array; a view may be all that leads to it
-        is_view = getattr(found, "base", None) is not None
-        uses.append((index, kept, (lambda: found) if is_view else weakref.ref(found)))
+        uses.append((index, kept, reference))
         self.constants[index] = kept
         frame = self._userframe_of(40)
         self.readers[index] = None if frame is None else frame.f_globals.get("__name__") or ""

@@ -314,6 +314,10 @@ class Surroundings:
             if type_of(node.value) is CACHED:
                 self._watch(watch.Cached(node.name, node.value))
 
+    def with_code(self, ran: Ran) -> Surroundings:
+        """Return what the function reads together with code of adapted packages."""
+        return Surroundings(self.function, self._leaves, self._is_array, ran=ran)
+
     def watch_code(self, ran: Ran) -> str:
         """Watch what code of adapted packages and files hold, too; return why it fails, or ""."""
         self.places += files.states(ran.files - self._files)
@@ -323,7 +327,7 @@ class Surroundings:
             return ""
         self._ran.update(ran.code)
         self._asked, self._opened = frozenset(ran.asked), dict(ran.opened)
-        whole = Surroundings(self.function, self._leaves, self._is_array, ran=ran)
+        whole = self.with_code(ran)
         self.reads_files |= whole.reads_files
         whole._add_contents(whole._replaced - self._replaced)  # the trace took their numbers
         known = {(type_of(one), id(one.holder), str(one.key)) for one in self.places}
