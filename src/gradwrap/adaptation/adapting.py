@@ -223,10 +223,8 @@ class _Runs:
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.by_differences:
             return numerical(self.fun)(*args, **kwargs)
-        if self.own[-1]["function"] is not self.fun:
-            self._take_copy()
-        if self.watch and is_traced():
-            self._find_untraced(args, kwargs)
+        if is_traced():
+            self._prepare_for_trace(args, kwargs)
         are_leaves = not kwargs and all(map(is_lone, args))
         leaves = [*args] if are_leaves else flatten([args, kwargs])[0]
         if any(map(stands_for_python, leaves)):
@@ -254,13 +252,16 @@ class _Runs:
         self._check(out)
         return out
 
-    def _take_copy(self) -> None:
-        """Take the copy of the function that a trace has put in its place, with its own arrays."""
-        before, self.group = self.own[-1], None
-        self.own = [*_generated(self.fun), Given(self.fun)]
-        self.rewritten = [
-            (self.own[-1] if one is before else one, what) for one, what in self.rewritten
-        ]
+    def _prepare_for_trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Take the copy that a trace has made of the function, and find its modules by a run."""
+        before = self.own[-1]
+        if before["function"] is not self.fun:
+            self.group, self.own = None, [*_generated(self.fun), Given(self.fun)]
+            self.rewritten = [
+                (self.own[-1] if one is before else one, what) for one, what in self.rewritten
+            ]
+        if self.watch:
+            self._find_untraced(args, kwargs)
 
     def _moving(self, leaves: list[Any], args: Any, kwargs: Any) -> Moving:
         """Find how the numbers move that searches find, in a run of its own."""

@@ -113,7 +113,7 @@ class Reference:
     __slots__ = ("_base", "_found", "_layout", "place")
 
     def __init__(self, found: Any) -> None:
-        base = getattr(found, "base", None)
+        base: Any = getattr(found, "base", None)
         self.place: Any = id(found)
         """The same for the same array, and for the same view of one array."""
         self._layout: Any = None
