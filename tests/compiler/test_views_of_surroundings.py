@@ -119,3 +119,26 @@ def test_a_table_of_a_package_that_a_function_gives_to_its_code(tables: Any) -> 
     np.testing.assert_allclose(compiled(X[:3])[1], 32 * X[1])
     rates.RATES = np.array([1.0, 2.0, 3.0])
     np.testing.assert_allclose(compiled(X[:3]), 2 * X[:3] * np.array([1.0, 4.0, 9.0]))
+
+
+def test_a_package_without_a_file_of_its_own_makes_text(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import importlib
+    import sys
+
+    site = tmp_path / "site-packages" / "grains"
+    site.mkdir(parents=True)
+    (site / "mill.py").write_text(
+        "def ground(x, told):\n    told.append(f'{x}: {x.sum()}')\n    return (x ** 3).sum()\n"
+    )
+    monkeypatch.syspath_prepend(str(site.parent))
+    mill = importlib.import_module("grains.mill")
+    compiled = gw.compile(gw.grad(gw.adapting(lambda x: mill.ground(x, []))))
+    try:
+        for x in (X, X + 1.0):
+            np.testing.assert_allclose(compiled(x), 3 * x**2)
+        assert len(compiled.programs) == 1
+    finally:
+        for name in ("grains", "grains.mill"):
+            sys.modules.pop(name, None)

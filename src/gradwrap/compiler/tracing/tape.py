@@ -316,6 +316,8 @@ class Tape:
         self._results: dict[int, Any] = {}
         """By value: the result of an operation, or its layout, for a second run."""
         self._bytes: int = 0
+        self._inputs: list[Any] = []
+        """The arrays and numbers that the program is given."""
         self.refs: list[Ref] = []
         """For each value, the `Ref` that names it."""
         self.instrs: list[Instr] = []
@@ -401,6 +403,7 @@ class Tape:
         """Add an input to the program; return its tracer."""
         made = self.new(value)
         self._results[made.index] = value
+        self._inputs.append(value)
         return made
 
     def value_of(self, index: int) -> Any:
@@ -716,6 +719,23 @@ class Tape:
     def _measured(self, made: Any) -> Any:
         self.look("shape", made, made.value.shape)
         return made
+
+    def share_memory(self, function: Callable[..., bool], arrays: Sequence[Any]) -> bool:
+        """Tell if arrays share memory, unless that depends on where arrays of the caller lie.
+
+        The results of operations lie where they do in each call: in new memory, or in that of their
+        operands.
+        """
+        one, other = [self.real(array) for array in arrays]
+        of_caller = [*self.constants.values(), *self._inputs]
+        lie_in = [
+            {n for n, given in enumerate(of_caller) if np.may_share_memory(array, given)}
+            for array in (one, other)
+        ]
+        are_plain = any(not isinstance(array, Recorded) for array in arrays)
+        if are_plain or (all(lie_in) and (lie_in[0] != lie_in[1] or len(lie_in[0]) > 1)):
+            raise self.refuse(f"it asks where arrays lie{self.place()}. Fix: ask before the call")
+        return function(one, other)
 
     def look(self, kind: str, at: Recorded, found: Any) -> Any:
         """Record a guard: the function has tested a value, with this outcome."""

@@ -62,7 +62,9 @@ def parts_of(filename: str) -> tuple[str, ...]:
 @functools.lru_cache(maxsize=1024)
 def is_installed(package: str) -> bool:
     """Tell if a package is installed, or comes with Python and is not a user's of that name."""
-    path = getattr(sys.modules.get(package), "__file__", None) or ""
+    module = sys.modules.get(package)
+    folders = getattr(module, "__path__", ())  # a package without a file of its own has some
+    path: str = getattr(module, "__file__", None) or next(iter(folders), "")
     is_pythons = path.startswith(PYTHONS) or path.endswith((".so", ".pyd")) or not path
     return (package in LIBRARIES and is_pythons) or is_in_packages(path) or package == "gradwrap"
 
