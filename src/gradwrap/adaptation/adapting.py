@@ -136,8 +136,8 @@ def adapting(
         differentiated so.
     rounding
         The derivative of numbers that the code rounds to decimals (`round`, `np.round`). It is
-        zero, as rounding is a step. By default, an output that depends on tracked arguments only
-        through such numbers is an error. "zero": it may stand beside outputs that have gradients.
+        zero, as rounding is a step. By default, an output that depends on tracked arguments
+        through such numbers, as a whole or in part, is an error. "zero": they are constants.
         "through": the derivative is that of `x`, for code that rounds its results to read them.
 
     Raises
@@ -308,8 +308,7 @@ class _Runs:
             rounded_at.set("")
             with differentiating(), self._with_shifts(run, held):
                 out = as_floats(self._until_adapted(held, leaves, args, kwargs))
-            if not is_traced():
-                check_caches(filled)
+            _check_kept(searches, looked, filled)
         except BaseException:
             # a call that fails does not slow down the next
             self.watch, self.rewritten = watched, rewritten
@@ -392,7 +391,8 @@ class _Runs:
         """Return the output of a run that has found a number by comparisons, or refuse it."""
         is_known = str(found) in self.corrected and found.made != "bytes"
         if is_known or (is_recorded(out) and is_traced()):
-            return out  # an untraced run is checked, too
+            self._check(out, args, kwargs)
+            return out  # an untraced run is compared, too
         lacks = self._lacks_a_part(found, args, kwargs)
         if lacks and not found.is_sure and self._lacks_a_part(found, args, kwargs) is False:
             # it has returned what it kept from a call with equal arguments, and that is gone now
@@ -403,6 +403,7 @@ class _Runs:
             elif found.is_sure:
                 found.warn()
         if is_recorded(out) and not lacks:
+            self._check(out, args, kwargs)
             return out
         if (lacks or found.is_sure) and self._move(found, searches, args, kwargs):
             return self._adapted(leaves, args, kwargs, self._moving(leaves, args, kwargs))[0]
@@ -694,6 +695,14 @@ def _of_tracked_values(error: Exception) -> AdaptationError:
         "the derivative by differences; or make the function that does it one operation with "
         "f = gradwrap.primitive(f), and give it its derivative with gradwrap.defvjp(f, ...)."
     )
+
+
+def _check_kept(searches: Searches, looked: dict[int, Looked], filled: list[Cache]) -> None:
+    """Check the caches of a run; plain calls find there what the run has computed again."""
+    if looked or filled:
+        searches.forget_made()
+    if not is_traced():
+        check_caches(filled)
 
 
 def _are_modules(namespaces: list[Namespace]) -> bool:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.core.array.adapted import callers_for
+from gradwrap.core.array.adapted import callers_for, rounding
 from gradwrap.core.calls.loop import first_example
 from gradwrap.core.levels.levels import is_differentiating, newest_level, silent_up_to
 from gradwrap.core.levels.modes import equalities
@@ -145,8 +145,9 @@ class Found(Record):
                 )
             case "whole":
                 return (
-                    f"a tracked value was made a whole number {self}, as by int(x) or x // y, and "
-                    "the steps of the result are so small that it seems to have a slope"
+                    f"a tracked value was made a whole number {self}, as by int(x), x // y or the "
+                    "place of an element, and the steps of the result are so small that it seems "
+                    "to have a slope"
                 )
             case _:
                 pass
@@ -213,6 +214,8 @@ class Searches:
         self._is_sure = False
         self._made: dict[tuple[CodeType, int], Found | None] = {}
         """By place: where bytes, text or a whole number were made of a tracked value."""
+        self._is_through = False
+        """Whether rounded numbers have derivatives, which their values do not show."""
 
     def look(self, jumps: str, left: Any, right: Any = 0.0) -> None:
         """Note an operation on a tracked value that jumps where a difference of numbers is zero."""
@@ -267,9 +270,15 @@ class Searches:
         place = frame.f_code, frame.f_lasti
         if made == "rounded":
             self._made[place] = None
+            self._is_through = rounding.get() == "through"
         elif place not in self._made:
             is_read = made != "text" or not _is_shown(frame)
             self._made[place] = Found.at(frame, is_sure=False, made=made) if is_read else None
+
+    def forget_made(self) -> None:
+        """Forget the text and whole numbers by which code finds what it keeps."""
+        made = self._made.items()
+        self._made = {at: one for at, one in made if one is None or one.made == "bytes"}
 
     @property
     def made(self) -> list[Found]:
@@ -278,6 +287,8 @@ class Searches:
         A place whose result was right is no longer one of them, except where bytes were made: what
         code finds by them depends on earlier calls.
         """
+        if self._is_through:
+            return []
         made = [one for one in self._made.values() if one is not None]
         return [one for one in made if one.made == "bytes" or str(one) not in self._known]
 
