@@ -37,6 +37,7 @@ from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import are_plain
 from gradwrap.scipy.kinds import Formula
 from gradwrap.scipy.rules.distribution_bodies import BODIES, unit_rule
+from gradwrap.scipy.solving import data_of
 from gradwrap.scipy.table import Kind, Row
 from gradwrap.transforms.arguments import stop_gradient
 
@@ -478,9 +479,10 @@ def _support(dist: Any, shapes: Sequence[Any]) -> tuple[Any, Any, Any]:
             valid = valid & (stop_gradient(shape) > 0)
         plain = _plain(dist)
         return plain.a, plain.b, valid
-    fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
-    lower, upper = _plain(dist)._get_support(*fixed)
-    return lower, upper, _plain(dist)._argcheck(*fixed)
+    fixed = [data_of(stop_gradient(shape)) for shape in shapes]
+    plain = _plain(dist)
+    lower, upper = called(plain._get_support, "opaque.support", *fixed)
+    return lower, upper, called(plain._argcheck, "opaque.argcheck", *fixed)
 
 
 CHECKS = ("_get_support", "_argcheck")
@@ -717,7 +719,7 @@ def _discrete(
     """Evaluate a method of a discrete distribution by the methods of its class."""
     if name in ("ppf", "isf"):  # an integer, and `loc`
         return loc + (out - stop_gradient(loc))
-    k = np.asarray(stop_gradient(x)) - np.asarray(stop_gradient(loc))
+    k = data_of(stop_gradient(x)) - data_of(stop_gradient(loc))
     shape = np.broadcast_shapes(*map(np.shape, (k, *shapes))) or (1,)
     k, *shapes = (_spread(value, shape) for value in (k, *shapes))
     lower, upper, valid = _support(dist, shapes)
