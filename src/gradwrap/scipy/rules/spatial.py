@@ -674,8 +674,8 @@ def _place(self: Any, name: str, xi: Any, *args: Any, **kwargs: Any) -> Any:
     points, places = plain(self._tracked), plain(as_array(xi))
     if not is_tracer(points) and not is_tracer(places):
         return getattr(self._made, name)(places, *args, **kwargs)
-    method = _OfPoints(*self._options, name)
-    return called(method, f"opaque.{name}", points, places, *args, **kwargs)
+    make, options = self._options
+    return called(_OfPoints(make, options, name), f"opaque.{name}", points, places, *args, **kwargs)
 
 
 def _refused_part(name: str, self: Any) -> Any:
