@@ -102,12 +102,7 @@ class _Line:
         self._tracked = [n for n, leaf in enumerate(leaves) if is_recorded(leaf)]
         self._values = [first_example(one) for one in leaves]
         self.point: list[Any] = [np.asarray(self._values[n]) for n in self._tracked]
-        waves: list[Any] = [
-            np.cos(np.arange(one.size) + 1.0).reshape(one.shape) for one in self.point
-        ]
-        self.slopes: list[Any] = [
-            s * np.maximum(1.0, np.abs(x)) for s, x in zip(waves, self.point, strict=True)
-        ]
+        self.slopes: list[Any] = list(map(_slopes_at, self.point))
 
     def called(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function of the tracked arguments alone."""
@@ -120,6 +115,13 @@ class _Line:
             return function(*arguments, **named)
 
         return call
+
+
+def _slopes_at(point: Any) -> Any:
+    """Return a direction with another component for each element, in proportion to its size."""
+    places: Any = np.arange(point.size) + 1.0
+    waves: Any = np.cos(places).reshape(point.shape)
+    return waves * np.maximum(1.0, np.abs(point))
 
 
 def _differ_far(found: list[Any], along: Callable[[float], list[Any]], step: float) -> bool:
