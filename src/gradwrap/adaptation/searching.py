@@ -6,6 +6,7 @@ direction is compared with a difference of the function's values.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,9 +120,8 @@ class _Line:
 
 def _slopes_at(point: Any) -> Any:
     """Return a direction with another component for each element, in proportion to its size."""
-    places: Any = np.arange(point.size) + 1.0
-    waves: Any = np.cos(places).reshape(point.shape)
-    return waves * np.maximum(1.0, np.abs(point))
+    waves = [math.cos(n + 1) for n in range(point.size)]
+    return np.reshape(waves, point.shape) * np.maximum(1.0, np.abs(point))
 
 
 def _differ_far(found: list[Any], along: Callable[[float], list[Any]], step: float) -> bool:
