@@ -6,6 +6,7 @@ direction is compared with a difference of the function's values.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,12 +103,7 @@ class _Line:
         self._tracked = [n for n, leaf in enumerate(leaves) if is_recorded(leaf)]
         self._values = [first_example(one) for one in leaves]
         self.point: list[Any] = [np.asarray(self._values[n]) for n in self._tracked]
-        waves: list[Any] = [
-            np.cos(np.arange(one.size) + 1.0).reshape(one.shape) for one in self.point
-        ]
-        self.slopes: list[Any] = [
-            s * np.maximum(1.0, np.abs(x)) for s, x in zip(waves, self.point, strict=True)
-        ]
+        self.slopes: list[Any] = list(map(_slopes_at, self.point))
 
     def called(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function of the tracked arguments alone."""
@@ -120,6 +116,12 @@ class _Line:
             return function(*arguments, **named)
 
         return call
+
+
+def _slopes_at(point: Any) -> Any:
+    """Return a direction with another component for each element, in proportion to its size."""
+    waves = [math.cos(n + 1) for n in range(point.size)]
+    return np.reshape(waves, point.shape) * np.maximum(1.0, np.abs(point))
 
 
 def _differ_far(found: list[Any], along: Callable[[float], list[Any]], step: float) -> bool:
