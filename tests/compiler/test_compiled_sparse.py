@@ -502,7 +502,7 @@ def test_an_iterated_solution_with_a_tracked_matrix_runs_eagerly() -> None:
     np.testing.assert_array_equal(compiled(1.1 * X), grad(f)(1.1 * X))
 
 
-ROWS = np.cos(np.arange(20.0) ** 2).reshape(5, 4)
+BASIS = np.cos(np.arange(20.0) ** 2).reshape(5, 4)
 
 
 def with_operator(t: Any, name: str) -> Any:
@@ -510,7 +510,7 @@ def with_operator(t: Any, name: str) -> Any:
     weights = 1.0 + t[:4] ** 2
 
     def multiply(v: Any) -> Any:
-        return ROWS.T @ (ROWS @ v) / 5.0 + weights * v
+        return BASIS.T @ (BASIS @ v) / 5.0 + weights * v
 
     operator = sparse.linalg.LinearOperator((4, 4), matvec=multiply, dtype=float)
     solve = getattr(sparse.linalg, name)
@@ -533,12 +533,12 @@ def test_a_solver_is_given_an_operator_of_tracked_values(name: str) -> None:
         differences = (np.array(ends[:8]) - ends[8:]) / 2e-6
         np.testing.assert_allclose(compiled(given), differences, rtol=1e-5, atol=1e-8)
     assert len(compiled.programs) == 1
-    before = ROWS.copy()
-    ROWS[:] = ROWS[::-1] * 1.5
+    before = BASIS.copy()
+    BASIS[:] = BASIS[::-1] * 1.5
     try:
         np.testing.assert_allclose(compiled(t), slope(t), rtol=1e-9)
     finally:
-        ROWS[:] = before
+        BASIS[:] = before
     np.testing.assert_allclose(compiled(t), slope(t), rtol=1e-9)
 
 
