@@ -77,8 +77,6 @@ RIGHT = {
         f = F(str(float(x[0])))
         return (f**2 * float(x[1]) + 2.0 * f) / (1 + f) + (f // F(1, 2)) * x[0] + f % F(1, 3)
         """,
-    "rounded beside": "return float(D(str(x[0])).quantize(D('0.1'))) * x[1] + x[0]",
-    "a fraction of few digits": "return float(F(float(x[0])).limit_denominator(9)) * x[1] + x[0]",
     "JSON": "return json.loads(json.dumps({'a': x.tolist()}))['a'][0] * x[1]",
     "JSON of a number": "return json.loads(json.dumps(float(x[0]))) * x[1]",
     "JSON with options": """

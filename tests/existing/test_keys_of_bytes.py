@@ -202,7 +202,5 @@ def test_a_tracked_value_that_an_earlier_call_has_left_is_refused(key: str, tmp_
         def run(x): return np.sum(MODEL.cube(x))
         """,
     )
-    if key == "str(x)":
-        np.testing.assert_allclose(gw.grad(gw.adapting(package.run))(X), 3 * X**2)
-    with pytest.raises(GradwrapError, match=r"has left in an object|bytes were made"):
+    with pytest.raises(GradwrapError, match=r"(text|bytes) (was|were) made of a tracked"):
         gw.grad(gw.adapting(package.run))(X)

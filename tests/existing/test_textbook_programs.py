@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import gradwrap as gw
+from gradwrap.adaptation import stand_ins
 from gradwrap.errors import NoRuleError, TrackedValueError
 from packages import written
 
@@ -141,6 +142,7 @@ def test_a_source_that_gives_another_result_is_refused(
 ) -> None:
     function = importlib.import_module("_statistics")._normal_dist_inv_cdf
     monkeypatch.setattr(function, "__module__", "compiled_quantiles")
+    monkeypatch.delitem(vars(stand_ins)["_table"], id(function), raising=False)  # of `statistics`
     module = compiled_module(monkeypatch, "compiled_quantiles", tmp_path)
     vars(module)["quantile"] = function
     text = "def _normal_dist_inv_cdf(p, mean, spread): return mean\n"  # right for p = 0.5

@@ -34,7 +34,11 @@ from gradwrap.adaptation.rewriting import CALLS, STORED, Rewritten
 from gradwrap.adaptation.rounded_keys import Looked, restore
 from gradwrap.adaptation.rounded_keys import caches as looked_in
 from gradwrap.adaptation.search_loops import loops_of, only
-from gradwrap.adaptation.searching import lacks_a_part, without_derivative
+from gradwrap.adaptation.searching import (
+    have_other_slopes,
+    lacks_a_part,
+    without_derivative,
+)
 from gradwrap.adaptation.stand_ins import compiled_as, look_again, stand_in_of
 from gradwrap.adaptation.sympy import symbols
 from gradwrap.core.array.adapted import (
@@ -132,8 +136,8 @@ def adapting(
         differentiated so.
     rounding
         The derivative of numbers that the code rounds to decimals (`round`, `np.round`). It is
-        zero, as rounding is a step. By default, an output that depends on tracked arguments only
-        through such numbers is an error. "zero": it may stand beside outputs that have gradients.
+        zero, as rounding is a step. By default, an output that depends on tracked arguments
+        through such numbers, as a whole or in part, is an error. "zero": they are constants.
         "through": the derivative is that of `x`, for code that rounds its results to read them.
 
     Raises
@@ -242,14 +246,14 @@ class _Runs:
         self._check_moving(moving, searches, args, kwargs)
         found = found_at.get()
         if found is None or found is steered or str(found) in self.corrected:
-            found = searches.of_bytes or found
+            found = next(iter(searches.made), found)
         if found is not None and found is not steered and not is_checked.get():
             out = self._searched(found, searches, out, leaves, args, kwargs)
             if str(found) in self.corrected:  # the derivative is whole, whatever was found
-                self.corrected |= searches.places
+                self.corrected |= searches.places.union(map(str, searches.made))
                 found_at.set(steered)
             return out
-        self._check(out)
+        self._check(out, args, kwargs)
         return out
 
     def _prepare_for_trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -262,6 +266,10 @@ class _Runs:
             ]
         if self.watch:
             self._find_untraced(args, kwargs)
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the function on arguments as a caller gives them."""
+        return self(args, kwargs)
 
     def _moving(self, leaves: list[Any], args: Any, kwargs: Any) -> Moving:
         """Find how the numbers move that searches find, in a run of its own."""
@@ -296,7 +304,7 @@ class _Runs:
         settings: list[tuple[ContextVar[Any], Any]] = [
             *((compiled_as, self.compiled), (rounding_as, self.rounding), (is_checked, True)),
             (looker, run.look if isinstance(run, Finding) else searches.look),
-            (asker, searches.note_bytes),
+            (asker, searches.note_made),
             (shifting, run),
             *((caches, filled), (looked_in, looked), (kept_objects, objects)),
             *((texts, Texts()), (plain_made, [0, 0, 0]), (are_kept, True), (symbols, {})),
@@ -311,8 +319,7 @@ class _Runs:
             rounded_at.set("")
             with differentiating(), self._with_shifts(run, held):
                 out = as_floats(self._until_adapted(held, leaves, args, kwargs))
-            if not is_traced():
-                check_caches(filled)
+            _check_kept(searches, looked, filled)
         except BaseException:
             # a call that fails does not slow down the next
             self.watch, self.rewritten = watched, rewritten
@@ -374,7 +381,7 @@ class _Runs:
             return
         checking = is_checked.set(True)
         try:
-            lacks = lacks_a_part(lambda *a, **k: self(a, k), self.fun, args, kwargs)
+            lacks = lacks_a_part(self.run, self.fun, args, kwargs)
         finally:
             is_checked.reset(checking)
         if lacks:
@@ -393,9 +400,10 @@ class _Runs:
         kwargs: Any,
     ) -> Any:
         """Return the output of a run that has found a number by comparisons, or refuse it."""
-        is_known = str(found) in self.corrected and not found.of_bytes
+        is_known = str(found) in self.corrected and found.made != "bytes"
         if is_known or (is_recorded(out) and is_traced()):
-            return out  # an untraced run is checked, too
+            self._check(out, args, kwargs)
+            return out  # an untraced run is compared, too
         lacks = self._lacks_a_part(found, args, kwargs)
         if lacks and not found.is_sure and self._lacks_a_part(found, args, kwargs) is False:
             # it has returned what it kept from a call with equal arguments, and that is gone now
@@ -406,6 +414,7 @@ class _Runs:
             elif found.is_sure:
                 found.warn()
         if is_recorded(out) and not lacks:
+            self._check(out, args, kwargs)
             return out
         if (lacks or found.is_sure) and self._move(found, searches, args, kwargs):
             return self._adapted(leaves, args, kwargs, self._moving(leaves, args, kwargs))[0]
@@ -413,7 +422,7 @@ class _Runs:
             self.by_differences = True
             return numerical(self.fun)(*args, **kwargs)
         if not found.is_sure and not lacks:
-            self._check(out)
+            self._check(out, args, kwargs)
             return out
         check_steered(flatten(out)[0])
         raise without_derivative(self.name, found)
@@ -461,11 +470,10 @@ class _Runs:
         is_rough = bool(self.loops)
         strictly = not (found.is_sure or is_rough)
 
-        def run(*args: Any, **kwargs: Any) -> Any:
-            return self(args, kwargs)
-
         try:
-            return lacks_a_part(run, self.fun, args, kwargs, strictly=strictly, is_rough=is_rough)
+            return lacks_a_part(
+                self.run, self.fun, args, kwargs, strictly=strictly, is_rough=is_rough
+            )
         finally:
             is_checked.reset(checking)
 
@@ -582,7 +590,7 @@ class _Runs:
             known = set(map(id, held))
             hold_more(held, (one for one in with_package(namespace) if id(one) not in known))
 
-    def _check(self, out: Any) -> None:
+    def _check(self, out: Any, args: Any, kwargs: Any) -> None:
         """Refuse outputs if none depends on a tracked argument."""
         if isinstance(out, AnyWrapper) and is_recorded(out) and not rounded_at.get():
             return
@@ -590,7 +598,7 @@ class _Runs:
             leaf for leaf in flatten(out)[0] if is_floating(leaf) or type(leaf) in (float, complex)
         ]
         if not leaves or is_recorded(leaves):
-            self._check_rounded(leaves)
+            self._check_rounded(leaves, args, kwargs)
             return
         text = made_text.get()
         cause = (
@@ -614,18 +622,38 @@ class _Runs:
             "meant to be constant."
         )
 
-    def _check_rounded(self, leaves: list[Any]) -> None:
-        """Refuse a constant among outputs with gradients if numbers were rounded."""
-        if self.rounding != "refused" or not rounded_at.get():
+    def _check_rounded(self, leaves: list[Any], args: Any, kwargs: Any) -> None:
+        """Refuse outputs that depend, in part or as a whole, on tracked numbers that were rounded.
+
+        For outputs that have gradients, two derivatives are compared: with rounded numbers as
+        constants, and with them as they were before.
+        """
+        place = rounded_at.get()
+        if self.rounding != "refused" or not place or place in self.corrected:
             return
+        what = "depends on no tracked argument"
         if all(is_recorded(leaf) for leaf in leaves if isinstance(leaf, AnyWrapper)):
-            return
+            if is_traced() or is_checked.get():
+                return
+            if not self._turns_on_rounded(args, kwargs):
+                self.corrected.add(place)
+                return
+            what = "would lack a part of its gradient"
         raise AdaptationError(
-            f"an output of {self.name} depends on no tracked argument, and numbers were rounded to "
-            f"decimals in {rounded_at.get()}: the derivative of a rounded number is zero. Fix: "
+            f"an output of {self.name} {what}, and numbers were rounded to "
+            f"decimals in {place}: the derivative of a rounded number is zero. Fix: "
             'gradwrap.adapting(f, rounding="through") takes the derivative of x in round(x, '
             'decimals), rounding="zero" lets the output be constant.'
         )
+
+    def _turns_on_rounded(self, args: Any, kwargs: Any) -> bool:
+        """Tell if the derivative is another one where rounded numbers have one."""
+        through = _Runs(self.fun, self.compiled, "through")
+        checking = is_checked.set(True)
+        try:
+            return have_other_slopes(self.run, through.run, args, kwargs)
+        finally:
+            is_checked.reset(checking)
 
     def _explained(
         self, error: Exception, refusal: GradwrapError | None, args: Any, kwargs: Any
@@ -678,6 +706,14 @@ def _of_tracked_values(error: Exception) -> AdaptationError:
         "the derivative by differences; or make the function that does it one operation with "
         "f = gradwrap.primitive(f), and give it its derivative with gradwrap.defvjp(f, ...)."
     )
+
+
+def _check_kept(searches: Searches, looked: dict[int, Looked], filled: list[Cache]) -> None:
+    """Check the caches of a run; plain calls find there what the run has computed again."""
+    if looked or filled:
+        searches.forget_made()
+    if not is_traced():
+        check_caches(filled)
 
 
 def _are_modules(namespaces: list[Namespace]) -> bool:

@@ -6,6 +6,7 @@ direction is compared with a difference of the function's values.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,29 +49,14 @@ def lacks_a_part(  # noqa: PLR0913  the functions, the call, and how they are co
     agree: where there is a kink, or the values have an error of their own, it is unknown. If the
     values are rough, as those of a search that ends at a tolerance, longer steps may do.
     """
-    leaves, tree = flatten([args, kwargs])
-    tracked = [n for n, leaf in enumerate(leaves) if is_recorded(leaf)]
-    values = [first_example(one) for one in leaves]
-    point = [np.asarray(values[n]) for n in tracked]
-    slopes = [np.cos(np.arange(one.size) + 1.0).reshape(one.shape) for one in point]
-    slopes = [s * np.maximum(1.0, np.abs(x)) for s, x in zip(slopes, point, strict=True)]
+    line = _Line(args, kwargs)
 
     def along(step: float) -> list[Any]:
-        moved = [x + step * s for x, s in zip(point, slopes, strict=True)]
-        return parts_of(called(plain)(*moved))
-
-    def called(function: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*moved: Any) -> Any:
-            given = [*values]
-            for n, one in zip(tracked, moved, strict=True):
-                given[n] = one if one.shape else one[()]
-            arguments, named = unflatten(tree, given)
-            return function(*arguments, **named)
-
-        return call
+        moved = [x + step * s for x, s in zip(line.point, line.slopes, strict=True)]
+        return parts_of(line.called(plain)(*moved))
 
     try:
-        values_there, exact = jvp(called(adapted), point, slopes)
+        values_there, exact = jvp(line.called(adapted), line.point, line.slopes)
         with differentiating(False):
             there = along(0.0)
             if not is_recorded(there) and not _are_close(parts_of(values_there), there):
@@ -90,6 +76,52 @@ def lacks_a_part(  # noqa: PLR0913  the functions, the call, and how they are co
         return differ
     with differentiating(False):
         return all(_differ_far(found, along, step) for step in LONGER)
+
+
+def have_other_slopes(
+    one: Callable[..., Any], other: Callable[..., Any], args: Any, kwargs: Any
+) -> bool:
+    """Tell if the derivatives of two adapted functions along one direction differ."""
+    line = _Line(args, kwargs)
+    try:
+        some, others = (
+            [np.asarray(part) for part in parts_of(jvp(line.called(f), line.point, line.slopes)[1])]
+            for f in (one, other)
+        )
+    except Exception:  # noqa: BLE001  without a derivative there is nothing to compare
+        return False
+    return list(map(np.shape, some)) == list(map(np.shape, others)) and _are_others(
+        some, others, NOISE * _largest(some)
+    )
+
+
+class _Line:
+    """A line through the tracked arguments of a call; under `vmap`, those of the first example."""
+
+    def __init__(self, args: Any, kwargs: Any) -> None:
+        leaves, self._tree = flatten([args, kwargs])
+        self._tracked = [n for n, leaf in enumerate(leaves) if is_recorded(leaf)]
+        self._values = [first_example(one) for one in leaves]
+        self.point: list[Any] = [np.asarray(self._values[n]) for n in self._tracked]
+        self.slopes: list[Any] = list(map(_slopes_at, self.point))
+
+    def called(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function of the tracked arguments alone."""
+
+        def call(*moved: Any) -> Any:
+            given = [*self._values]
+            for n, one in zip(self._tracked, moved, strict=True):
+                given[n] = one if one.shape else one[()]
+            arguments, named = unflatten(self._tree, given)
+            return function(*arguments, **named)
+
+        return call
+
+
+def _slopes_at(point: Any) -> Any:
+    """Return a direction with another component for each element, in proportion to its size."""
+    waves = [math.cos(n + 1) for n in range(point.size)]
+    return np.reshape(waves, point.shape) * np.maximum(1.0, np.abs(point))
 
 
 def _differ_far(found: list[Any], along: Callable[[float], list[Any]], step: float) -> bool:

@@ -21,6 +21,7 @@ from gradwrap.core.array.variable import Variable
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.memory import one_array
 from gradwrap.core.levels.wrapper import holds_batch, is_recorded, is_scalar, native
+from gradwrap.core.observing.comparing import looks
 from gradwrap.core.values.dynamic import TYPE, type_of
 from gradwrap.errors import InPlaceError, TrackedValueError
 
@@ -42,6 +43,10 @@ def _astype(
             note_text([x])
         elif x.dtype.kind in "US":
             refuse_reading(native(x))
+        elif dtype.kind in "iu" and x.dtype.kind == "f":
+            look = looks()
+            if look is not None and is_recorded(x):
+                look("whole", native(x))
     order = memory_order(order)
     if not copy and dtype == x.dtype and _lies_in(order, x):
         return x

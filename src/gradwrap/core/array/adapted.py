@@ -84,7 +84,7 @@ def bytes_for_key(variable: Any, order: Any) -> bytes | None:
     note_plain()
     made[2] += 1
     texts_of_call().add_bytes(numbers)
-    ask()
+    ask("bytes")
     return bytes(numbers.tobytes(order))
 
 
@@ -144,6 +144,9 @@ def warn_of_text(
     is_whole = spec is not None and (keeps_all(spec) or _shows_all(text))
     if is_whole and _gives(text, variable):
         texts.add_whole(text, variable)
+    ask = asker.get()
+    if ask is not None:
+        ask("text")
     made_text.set((str(frame.f_globals.get("__name__", "generated code")), frame.f_lineno))
     if line in warned_lines:
         return
@@ -239,6 +242,9 @@ def rounded(variable: Any, made: Any, *, is_whole: bool = False) -> Any:
     caller = current_caller()
     if caller is None or not caller.is_adapted:
         return made
+    ask = None if is_whole else asker.get()
+    if ask is not None:
+        ask("rounded")
     if rounding.get() == "through":
         return variable + (made - variable.detach())  # exactly `made`: the difference is exact
     if is_whole:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.core.array.adapted import callers_for
+from gradwrap.core.array.adapted import callers_for, rounding
 from gradwrap.core.calls.loop import first_example
 from gradwrap.core.levels.levels import is_differentiating, newest_level, silent_up_to
 from gradwrap.core.levels.modes import equalities
@@ -111,16 +111,17 @@ class Found(Record):
     module: str
     is_sure: bool
     """Whether what was seen there is a search. If not, two numbers were equal, or nearly so."""
-    of_bytes: bool = False
-    """Whether the bytes of an array were asked for, by which code may find what it has kept."""
+    made: str = ""
+    """What was made of a tracked value there, from which code may read numbers: "bytes", "text" or
+    "whole"; "" for what comparisons have shown."""
     stack: tuple[tuple[CodeType, dict[str, Any], int], ...] = ()
     """The adapted code that runs there, with its globals and lines, from the inside out."""
 
     @classmethod
-    def at(cls, frame: FrameType, is_sure: bool = True, of_bytes: bool = False) -> Found:
+    def at(cls, frame: FrameType, is_sure: bool = True, made: str = "") -> Found:
         """Return the line of a frame."""
         module = str(frame.f_globals.get("__name__", "code"))
-        return cls(frame.f_code, frame.f_lineno, module, is_sure, of_bytes, _stack_at(frame))
+        return cls(frame.f_code, frame.f_lineno, module, is_sure, made, _stack_at(frame))
 
     def __str__(self) -> str:
         return f"in {self.code.co_name} ({self.module}, line {self.line})"
@@ -131,11 +132,25 @@ class Found(Record):
         if self.is_sure:
             found = f"a number was found {self} by comparisons of tracked values alone"
             return f"{found}, as in a bisection"
-        if self.of_bytes:
-            return (
-                f"bytes were made of a tracked array {self}, and the code finds by them what an "
-                "earlier call has kept, or reads numbers from them"
-            )
+        match self.made:
+            case "bytes":
+                return (
+                    f"bytes were made of a tracked array {self}, and the code finds by them what "
+                    "an earlier call has kept, or reads numbers from them"
+                )
+            case "text":
+                return (
+                    f"text was made of a tracked value {self}, and the code reads numbers from it, "
+                    "or finds by it what an earlier call has kept"
+                )
+            case "whole":
+                return (
+                    f"a tracked value was made a whole number {self}, as by int(x), x // y or the "
+                    "place of an element, and the steps of the result are so small that it seems "
+                    "to have a slope"
+                )
+            case _:
+                pass
         return (
             f"a tracked value was compared {self} with a number that it equals, or nearly so, as "
             "at the end of a search, in a branch for one point, or where code keeps the arguments "
@@ -197,8 +212,10 @@ class Searches:
         """By place: by how much they differed at most, in the first comparisons."""
         self._visits: Counter[tuple[CodeType, int]] = Counter()
         self._is_sure = False
-        self.of_bytes: Found | None = None
-        """Where bytes of an array were asked for."""
+        self._made: dict[tuple[CodeType, int], Found | None] = {}
+        """By place: where bytes, text or a whole number were made of a tracked value."""
+        self._is_through = False
+        """Whether rounded numbers have derivatives, which their values do not show."""
 
     def look(self, jumps: str, left: Any, right: Any = 0.0) -> None:
         """Note an operation on a tracked value that jumps where a difference of numbers is zero."""
@@ -216,6 +233,8 @@ class Searches:
         frame = adapted_frame()
         if frame is None:
             return
+        if jumps in STEPPING:
+            self.note_made("whole")
         key = frame.f_code, ~frame.f_lasti if is_example else frame.f_lasti
         self._visits[key] += 1
         is_array = type_of(left) is np.ndarray or type_of(right) is np.ndarray
@@ -229,22 +248,49 @@ class Searches:
         is_sure = is_early and self._alternates(key, rests)
         is_tie = (is_tie and jumps not in STEPPING) or (is_early and self._narrows(key))
         if (is_sure or is_tie) and silent_up_to() < newest_level():
-            place = Found.at(frame, is_sure)
-            self._keep(place)
-            if str(place) not in self._known and (is_sure or not self._is_sure):
-                self._is_sure = is_sure
-                found_at.set(place)
+            self._keep(Found.at(frame, is_sure))
 
     def _keep(self, place: Found) -> None:
+        """Keep a place that was found, and let the call know unless its results were right."""
+        if str(place) not in self._known and (place.is_sure or not self._is_sure):
+            self._is_sure = place.is_sure
+            found_at.set(place)
         if place.is_sure or str(place) not in self.places:
             self.found[str(place)] = place
         self.places.add(str(place))
 
-    def note_bytes(self) -> None:
-        """Note that code asks for the bytes of a tracked array."""
+    def note_made(self, made: str) -> None:
+        """Note that code makes bytes, text or a whole number of a tracked value.
+
+        A number that is rounded to decimals is no whole one.
+        """
         frame = adapted_frame()
-        if frame is not None and silent_up_to() < newest_level():
-            self.of_bytes = Found.at(frame, is_sure=False, of_bytes=True)
+        if frame is None or silent_up_to() >= newest_level():
+            return
+        place = frame.f_code, frame.f_lasti
+        if made == "rounded":
+            self._made[place] = None
+            self._is_through = rounding.get() == "through"
+        elif place not in self._made:
+            is_read = made != "text" or not _is_shown(frame)
+            self._made[place] = Found.at(frame, is_sure=False, made=made) if is_read else None
+
+    def forget_made(self) -> None:
+        """Forget the text and whole numbers by which code finds what it keeps."""
+        made = self._made.items()
+        self._made = {at: one for at, one in made if one is None or one.made == "bytes"}
+
+    @property
+    def made(self) -> list[Found]:
+        """Where numbers may be read of what was made of tracked values.
+
+        A place whose result was right is no longer one of them, except where bytes were made: what
+        code finds by them depends on earlier calls.
+        """
+        if self._is_through:
+            return []
+        made = [one for one in self._made.values() if one is not None]
+        return [one for one in made if one.made == "bytes" or str(one) not in self._known]
 
     def _ask_in_calls(self, left: Any, right: Any) -> None:
         """Let a program that is traced ask if values are equal, about which nothing is known."""
@@ -361,6 +407,13 @@ def branch_of(value: Any) -> bool:
     if is_differentiating():
         note_branch(sys._getframe(2), way)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone
     return way
+
+
+def _is_shown(frame: FrameType) -> bool:
+    """Tell if a frame makes text only to show it."""
+    from gradwrap.core.observing.called import is_shown  # slow to import, and needed for few
+
+    return is_shown(frame)
 
 
 def _named_at(frame: FrameType) -> Iterator[Any]:

@@ -10,8 +10,9 @@ from contextlib import suppress
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from gradwrap.core.observing.caches import syntax_of
 from gradwrap.core.observing.parsing import parsed
-from gradwrap.core.values.dynamic import attributes_of, type_of
+from gradwrap.core.values.dynamic import attribute_or_none, attributes_of, type_of
 from gradwrap.core.values.record import Record
 
 if TYPE_CHECKING:
@@ -117,6 +118,33 @@ def value_of(expression: Any, frame: FrameType) -> Any:
     kinds = (*(whole.__mro__ if isinstance(whole, type) else ()), *type_of(whole).__mro__)
     holders = (attributes_of(whole), *map(vars, kinds))
     return next((names[expression.attr] for names in holders if expression.attr in names), None)
+
+
+SHOWING = frozenset({"logging", "warnings", "_warnings", "_py_warnings"})
+"""The modules whose functions show text."""
+
+
+def is_shown(frame: FrameType) -> bool:
+    """Tell if a frame runs a statement that shows text, and does nothing else.
+
+    That is a call of `print`, of `warnings` or of `logging`, or an error that is raised.
+    """
+    function = syntax_of(frame.f_code, frame.f_globals)
+    line = frame.f_lineno - frame.f_code.co_firstlineno + 1
+    found: ast.stmt | None = None
+    for node in ast.walk(function) if function is not None else ():
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or line):
+            found = node  # the innermost is visited last
+    match found:
+        case ast.Raise():
+            return True
+        case ast.Expr(value=ast.Call(func=called, keywords=keywords)):
+            shows = value_of(called, frame)
+            if shows is print:
+                return all(one.arg not in ("file", None) for one in keywords)
+            return attribute_or_none(shows, "__module__") in SHOWING
+        case _:
+            return False
 
 
 def arguments_at(frame: FrameType, instruction: int) -> list[Any]:

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 looker: ContextVar[Callable[..., None] | None] = ContextVar("gradwrap_looker", default=None)
 """A function that gets what makes an operation jump, as its row tells, and its operands."""
 looks: Callable[[], Any] = looker.get
-asker: ContextVar[Callable[[], None] | None] = ContextVar("gradwrap_asker", default=None)
-"""A function that is called where code asks for the bytes of a tracked array."""
+asker: ContextVar[Callable[[str], None] | None] = ContextVar("gradwrap_asker", default=None)
+"""A function that is called where code makes "bytes" or "text" of a tracked value, or has "rounded"
+it to decimals."""
 solvers: list[str] = []
 """The packages whose own comparisons, in rules and solvers, are no search of the calling code."""
