@@ -223,12 +223,23 @@ def swept(x: Any) -> Any:
     return np.sum(matrix * np.arange(9.0).reshape(3, 3))
 
 
-def test_a_matrix_that_is_overwritten_by_its_order_of_memory_makes_calls_eager() -> None:
-    slope = gw.grad(gw.adapting(swept))
+def in_c_order(x: Any) -> Any:
+    """The same step on a copy that SciPy does not overwrite, since it works in Fortran's order."""
+    matrix = np.array(np.outer(x, x) + np.eye(3), order="C")
+    native.blas.dsyrk(-0.5, matrix[0].copy(), beta=1.0, c=matrix, overwrite_c=1)
+    return np.sum(matrix * np.arange(9.0).reshape(3, 3))
+
+
+@pytest.mark.parametrize("function", [swept, in_c_order])
+def test_what_scipy_overwrites_by_its_order_of_memory_is_known_in_a_trace(function: Any) -> None:
+    slope = gw.grad(gw.adapting(function))
     compiled = gw.compile(slope)
-    x = np.array([0.7, 1.3, 0.4])
-    with pytest.warns(CompileWarning, match="SciPy may overwrite c, by its order of memory"):
-        np.testing.assert_array_equal(compiled(x), slope(x))
+    for x in (np.array([0.7, 1.3, 0.4]), np.array([0.2, 0.5, 0.9])):
+        np.testing.assert_allclose(compiled(x), slope(x), rtol=1e-13)
+        ends = [function(x + h) for h in 1e-6 * np.vstack([np.eye(3), -np.eye(3)])]
+        differences = (np.array(ends[:3]) - ends[3:]) / 2e-6
+        np.testing.assert_allclose(compiled(x), differences, rtol=1e-7)
+    assert len(compiled.programs) == 1
 
 
 def test_a_loop_whose_results_nothing_reads_is_kept_for_its_errors() -> None:
@@ -237,3 +248,25 @@ def test_a_loop_whose_results_nothing_reads_is_kept_for_its_errors() -> None:
     for q in (np.array([0.3, 0.2]), np.array([0.1, 0.4])):
         np.testing.assert_allclose(compiled(q), slope(q), rtol=1e-12)
     assert len(compiled.programs) == 1
+
+
+def fitted(x: Any, driver: str) -> Any:
+    """A least-squares solution; one driver of LAPACK's gives no singular values, but None."""
+    found, residues, rank, values = native.lstsq(x[:12].reshape(4, 3), x[12:], lapack_driver=driver)
+    assert (values is None) == (driver == "gelsy")
+    return np.sum(found**2) + np.sum(residues) + rank * x[0]
+
+
+@pytest.mark.parametrize("driver", ["gelsy", "gelsd"])
+def test_results_that_are_none_are_left_out_of_a_program(driver: str) -> None:
+    slope = gw.grad(gw.adapting(lambda x: fitted(x, driver)))
+    compiled = gw.compile(slope)
+    x = np.cos(1.0 + np.arange(16.0) ** 2)
+    deficient = x.copy()
+    deficient[[2, 5, 8, 11]] = deficient[[0, 3, 6, 9]]
+    for given in (x, x[::-1].copy(), deficient, x):
+        np.testing.assert_allclose(compiled(given), slope(given), rtol=1e-10)
+    assert len(compiled.programs) == 1
+    ends = [fitted(x + h, driver) for h in 1e-6 * np.vstack([np.eye(16), -np.eye(16)])]
+    differences = (np.array(ends[:16]) - ends[16:]) / 2e-6
+    np.testing.assert_allclose(compiled(x), differences, rtol=1e-5, atol=1e-7)

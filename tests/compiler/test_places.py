@@ -291,3 +291,45 @@ def test_the_place_of_an_array_in_memory_is_not_compiled() -> None:
         compiled(X, X)
     assert len(flatten(compiled(X, X + 1))[0]) == 1
     np.testing.assert_array_equal(compiled(X, X + 1), X + 1)
+
+
+def scaled(x: Any, *, by: Any) -> Any:
+    """As scikit-learn checks an array: it is copied unless a conversion has copied it."""
+    array = by(x)
+    if np.may_share_memory(array, x):
+        array = array * 1.0
+        return np.sum(array**2)
+    return np.sum(array**3)
+
+
+@pytest.mark.parametrize(
+    "by",
+    [
+        lambda x: x,
+        lambda x: x[1:],
+        lambda x: np.reshape(x, (2, -1)).T,
+        lambda x: x + 0.0,
+        lambda x: np.concatenate([x, x]),
+        lambda x: x.copy(),
+        lambda x: x[[0, 1]],
+    ],
+)
+def test_it_is_known_if_results_lie_in_their_operands(by: Callable[[Any], Any]) -> None:
+    slope = gw.grad(lambda x: scaled(x, by=by))
+    compiled = gw.compile(slope)
+    for x in (X[:4], X[:4] ** 2 + 1.0):
+        np.testing.assert_allclose(compiled(x), slope(x))
+    assert len(compiled.programs) == 1
+
+
+def test_whether_arrays_of_the_caller_share_memory_is_asked_at_each_call() -> None:
+    def pair(x: Any, y: Any) -> Any:
+        return np.sum(x * y) if np.may_share_memory(x[1:], y) else np.sum(x + y)
+
+    slope: Any = gw.grad(pair)
+    for first in ((X, X + 1.0), (X, X)):
+        compiled: Any = gw.compile(slope)
+        with pytest.warns(gw.errors.CompileWarning, match="where arrays lie"):
+            compiled(*first)
+        for x, y in ((X, X), (X, X + 1.0), (X, X)):
+            np.testing.assert_array_equal(compiled(x, y), slope(x, y))

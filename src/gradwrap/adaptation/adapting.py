@@ -227,8 +227,8 @@ class _Runs:
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.by_differences:
             return numerical(self.fun)(*args, **kwargs)
-        if self.watch and is_traced():
-            self._find_untraced(args, kwargs)
+        if is_traced():
+            self._prepare_for_trace(args, kwargs)
         are_leaves = not kwargs and all(map(is_lone, args))
         leaves = [*args] if are_leaves else flatten([args, kwargs])[0]
         if any(map(stands_for_python, leaves)):
@@ -255,6 +255,17 @@ class _Runs:
             return out
         self._check(out, args, kwargs)
         return out
+
+    def _prepare_for_trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Take the copy that a trace has made of the function, and find its modules by a run."""
+        before = self.own[-1]
+        if before["function"] is not self.fun:
+            self.group, self.own = None, [*_generated(self.fun), Given(self.fun)]
+            self.rewritten = [
+                (self.own[-1] if one is before else one, what) for one, what in self.rewritten
+            ]
+        if self.watch:
+            self._find_untraced(args, kwargs)
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Run the function on arguments as a caller gives them."""

@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.core.levels.memory import one_array
-from gradwrap.core.levels.modes import is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper
 from gradwrap.core.library.backend import backend_of
 from gradwrap.core.values.tree import flatten, map_leaves
-from gradwrap.errors import CompileError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,13 +52,6 @@ def overwrite(
         if not (copy.flags.c_contiguous or copy.flags.f_contiguous):
             continue  # SciPy works on a copy
         place = _left_in(call, plain, copy)
-        other = copy.copy(order="C" if copy.flags.f_contiguous else "F")
-        name = flag.removeprefix(PREFIX)
-        if is_traced() and place != _left_in(call, {**plain, name: other}, other):
-            raise CompileError(
-                f"SciPy may overwrite {name}, by its order of memory, of which a program knows "
-                f"nothing. Fix: use the result, without {flag}"
-            )
         if place is not None:
             array[...] = leaves[place]
 

@@ -720,6 +720,7 @@ class Entry:
         surroundings = self.surroundings
         assert surroundings is not None
         found: dict[int, Constant] = {}
+        all_code: Surroundings | None = None
         for index, constant in constants.items():
             found[index] = constant
             if constant.by_reference and any(shares(constant.array, one) for one in fixed):
@@ -729,6 +730,9 @@ class Entry:
                 reader = readers[index]
                 if name is None and (reader is None or not surroundings.is_users(reader)):
                     name = ""
+                if name is None and self._ran.code:  # its module is watched once its code has run
+                    all_code = all_code or surroundings.with_code(self._ran)
+                    name = all_code.name_of(constant.array)
                 if name is None:
                     raise Unhandled(
                         f"it uses an array of {constant.array.shape} elements that was not made in "

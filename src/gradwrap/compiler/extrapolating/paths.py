@@ -21,6 +21,7 @@ import numpy as np
 
 from gradwrap.compiler.ir.program import NDARRAY
 from gradwrap.core.graph.backward import backward_pass
+from gradwrap.core.graph.thorough import thorough_pass
 from gradwrap.core.observing.code import named_module
 from gradwrap.core.values.dynamic import LIST, TUPLE, type_of
 
@@ -236,7 +237,7 @@ def can_follow() -> bool:
 
 def _is_in_backward_pass(frame: FrameType | None) -> bool:
     while frame is not None:
-        if frame.f_code is backward_pass.__code__:
+        if frame.f_code is backward_pass.__code__ or frame.f_code is thorough_pass.__code__:
             return True
         frame = frame.f_back
     return False

@@ -1,7 +1,8 @@
 """Dead code: steps that no result and no guard needs.
 
 A step that raises an error for some matrices tests its matrix, perhaps on purpose. It is kept,
-unless a later step that is kept makes the same test.
+unless a later step that is kept makes the same test. So are the parts of a result whose forms may
+vary: code may have tested the size of a part without its values.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwrap.compiler.ir.analysis import enter_roots, needed_after
+from gradwrap.compiler.ir.operations import ITEM
 from gradwrap.compiler.ir.program import Instr, Loop, Ref, bodies_of, used
 from gradwrap.core.values.dynamic import type_of
 
@@ -35,15 +37,20 @@ def _alive(
     live = set(live)
     kept: list[Instr | Loop] = []
     tests = _Tests(body, values)
+    parts: dict[int, list[Instr]] = {}
     for step in reversed(body):
         if isinstance(step, Instr):
             fails = step.op.fails
             if step.out in live or (fails and tests.are_new(step)):
+                if step.form_may_vary:
+                    kept += parts.pop(step.out, ())
                 kept.append(step)
                 live.discard(step.out)
                 live.update(step.reads)
                 if fails:
                     tests.enter(step)
+            elif step.op is ITEM:
+                parts.setdefault(step.args[0].index, []).append(step)
         elif not live.isdisjoint(step.outs) or _has_test(step):
             loop = _alive_loop(step, live, values)
             kept.append(loop)

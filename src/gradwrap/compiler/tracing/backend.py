@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwrap.backends.numpy.backend import NumPyBackend
-from gradwrap.backends.numpy.buffers import lies_outside
+from gradwrap.backends.numpy.buffers import empty_in_order_of, lies_outside
 from gradwrap.backends.numpy.sums import summed
 from gradwrap.compiler.ir.program import NDARRAY, array, scatter_add
 from gradwrap.compiler.tracing.floats import FloatTracer
@@ -144,11 +144,15 @@ class TraceBackend(NumPyBackend):
     def laid_out(self, array: Any, like: Any) -> Any:
         if not isinstance(array, Tracer):
             return super().laid_out(array, like)
-        if isinstance(_real(like), NDARRAY) and not like.ndim:
+        model = _real(like)
+        if like is None:
+            return array if array.flags.c_contiguous else _in_c_order(array)
+        if isinstance(model, NDARRAY) and not model.ndim:
             return self.asarray(array, like)
-        if like is None and not array.flags.c_contiguous:
-            return array.tape.record(np.ascontiguousarray, "ascontiguousarray", (array,))
-        return array
+        if not isinstance(model, NDARRAY) or model.strides == array.value.strides:
+            return array
+        steps = np.empty_like(empty_in_order_of(model, array.value)).strides
+        return array if np.empty_like(array.value).strides == steps else _in_order(array, steps)
 
     def plus_diagonal(self, matrix: Any, diagonal: Any) -> Any:
         return matrix + self.diagonal_matrix(diagonal)
@@ -157,6 +161,20 @@ class TraceBackend(NumPyBackend):
         if not isinstance(buffer, Tracer):
             buffer = as_tracer(buffer, copy=True)
         return buffer.tape.record(scatter_add, "scatter_add", (buffer, key, values))
+
+
+def _in_c_order(array: Tracer) -> Any:
+    return array.tape.record(np.ascontiguousarray, "ascontiguousarray", (array,))
+
+
+def _in_order(array: Tracer, steps: tuple[int, ...]) -> Any:
+    """Record a copy of an array whose axes lie in memory in the order of these strides."""
+    axes = sorted(range(array.ndim), key=lambda axis: -steps[axis])
+    if axes == [*range(array.ndim)]:
+        return _in_c_order(array)
+    if axes == [*range(array.ndim)][::-1]:
+        return array.copy("F")
+    return np.transpose(np.transpose(array, axes).copy(), np.argsort(axes).tolist())
 
 
 OWN_CLASS: Any = object.__dict__["__class__"]

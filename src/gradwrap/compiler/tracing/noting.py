@@ -16,7 +16,7 @@ import numpy as np
 
 from gradwrap.compiler.ir.program import NDARRAY, Ref
 from gradwrap.compiler.tracing.run import trace
-from gradwrap.compiler.tracing.tape import NUMBER, Library, Tape
+from gradwrap.compiler.tracing.tape import NUMBER, PASSES, Library, Tape
 from gradwrap.core.observing.code import frame_of, is_of_arrays
 from gradwrap.core.values.dynamic import LIST, SLICE, TUPLE, type_of
 from gradwrap.transforms.reverse import differentiated
@@ -175,7 +175,7 @@ class Noting(Performing):
                 known[scope] = is_of_arrays(frame.f_globals.get("__name__") or "")
             if not known[scope]:
                 return frame.f_lineno
-            if frame.f_code.co_name == "backward_pass":
+            if frame.f_code.co_name in PASSES:
                 break
             frame = frame.f_back
         return -1

@@ -163,7 +163,8 @@ def _tracing(tape: Tape) -> Generator[None]:
         if type(array) is not tape.library.kind:
             return array
         if array.size and not in_line(array).view(np.uint8).any():
-            return tape.record(zeros, "zeros", (array.shape, array.dtype))
+            made = tape.record(zeros, "zeros", (array.shape, array.dtype))
+            return tape.library.backend.laid_out(made, array)
         constant: Any = tape.library.tracer(array, tape.constant(array).index, tape)
         tape.made.add(constant.index)
         return constant.__copy__()

@@ -55,6 +55,8 @@ LITERALS: tuple[type[Any], ...] = (int, float, complex, str, type, np.dtype, NUM
 """The types of literal arguments of operations, beside None and the ellipsis."""
 FIXED: tuple[type[Any], ...] = (str, type(None), np.dtype, ModuleType)
 """The types of attributes of results that are alike in each call."""
+PASSES = frozenset({"backward_pass", "thorough_pass"})
+"""The names of the functions of gradwrap that perform backward passes."""
 NUMERIC = "biufc"
 MOST = 1 << 18
 """The longest trace, in operations."""
@@ -101,6 +103,57 @@ class Layout:
         return NDARRAY(self.shape, self.dtype, room, start, self.strides)
 
 
+class Reference:
+    """A way back to an array of the surroundings.
+
+    It keeps no array alive, since code that stores counts the references to one. A view may be a
+    part of what only its base leads to: so one that is gone is made anew.
+    """
+
+    __slots__ = ("_base", "_found", "_layout", "place")
+
+    def __init__(self, found: Any) -> None:
+        base: Any = getattr(found, "base", None)
+        self.place: Any = id(found)
+        """The same for the same array, and for the same view of one array."""
+        self._layout: Any = None
+        self._base: Callable[[], Any]
+        self._found: Callable[[], Any] = weakref.ref(found)
+        if type(base) is NDARRAY and base.flags.owndata and base.flags.forc:
+            start = _address(found) - _address(base)
+            self._layout = found.shape, found.dtype, start, found.strides
+            self.place = (id(base), *self._layout)
+            self._base = weakref.ref(base)
+        elif base is not None:
+            self._found = lambda: found
+
+    def __call__(self) -> Any:
+        """Return the array, or the view of its base, or None if it is gone."""
+        found = self._found()
+        base = None if found is not None or self._layout is None else self._base()
+        if base is None:
+            return found
+        shape, dtype, start, strides = self._layout
+        memory = base.ravel(order="K").view(np.uint8)
+        view = NDARRAY(shape, dtype, memory, start, strides)
+        view.flags.writeable = base.flags.writeable
+        return view
+
+    def leads_to(self, found: Any) -> bool:
+        """Tell if an array at the same place is this one; a view that is gone is replaced by it."""
+        if self._layout is None:
+            return found is self._found()
+        if found.base is not self._base():
+            return False
+        if self._found() is None:
+            self._found = weakref.ref(found)
+        return True
+
+
+def _address(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
 PYTHONS: dict[type[Any], Any] = {float: np.float64, int: np.int64, bool: np.bool_}
 """The numbers of Python that functions return, and NumPy's that stand for them in a program."""
 
@@ -123,6 +176,37 @@ class AsNumber:
 
     def __hash__(self) -> int:
         return hash((AsNumber, self.function))
+
+
+class AsNumbers:
+    """A function of whose results some are Python's numbers, NumPy's in a program, or None."""
+
+    def __init__(self, function: Callable[..., Any], results: Any) -> None:
+        self.function = function
+        self.places = _places_of_none(results)
+        """The places of the results that are None."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        found = self.function(*args, **kwargs)
+        if _places_of_none(found) != self.places:
+            raise Unhandled("other results are None")  # the function itself runs then
+        return tuple([_as_number(one) for one in found])
+
+    def __eq__(self, other: object) -> bool:
+        own = (self.function, self.places)
+        return isinstance(other, AsNumbers) and own == (other.function, other.places)
+
+    def __hash__(self) -> int:
+        return hash((AsNumbers, self.function))
+
+
+def _places_of_none(results: Any) -> frozenset[int]:
+    return frozenset(place for place, one in enumerate(results) if one is None)
+
+
+def _as_number(part: Any) -> Any:
+    """Return NumPy's number for one of Python's; others unchanged."""
+    return PYTHONS[type_of(part)](part) if type_of(part) in PYTHONS else part
 
 
 class Library:
@@ -237,6 +321,8 @@ class Tape:
         self._results: dict[int, Any] = {}
         """By value: the result of an operation, or its layout, for a second run."""
         self._bytes: int = 0
+        self._inputs: list[Any] = []
+        """The arrays and numbers that the program is given."""
         self.refs: list[Ref] = []
         """For each value, the `Ref` that names it."""
         self.instrs: list[Instr] = []
@@ -264,7 +350,7 @@ class Tape:
         """Gives the lengths that user code sees, in a run whose numbers know those of full size."""
         self.errors: Any = None
         """NumPy's handling of floating point errors at the start, if the function may change it."""
-        self._uses: dict[int, list[tuple[int, Any, Any]]] = {}
+        self._uses: dict[Any, list[tuple[int, Any, Reference]]] = {}
         self._known: dict[Any, Value] = {}
         """The descriptions of arrays; those of numbers by their type."""
         self.callback_runs = 0
@@ -322,6 +408,7 @@ class Tape:
         """Add an input to the program; return its tracer."""
         made = self.new(value)
         self._results[made.index] = value
+        self._inputs.append(value)
         return made
 
     def value_of(self, index: int) -> Any:
@@ -334,8 +421,9 @@ class Tape:
 
     def constant(self, found: Any) -> Ref:
         """Add an array of the surroundings with its current content, as a constant."""
-        uses = self._uses.setdefault(id(found), [])
-        if uses and uses[-1][2]() is found and same_content(uses[-1][1], found):
+        reference = Reference(found)
+        uses = self._uses.setdefault(reference.place, [])
+        if uses and uses[-1][2].leads_to(found) and same_content(uses[-1][1], found):
             return self.refs[uses[-1][0]]
         if found.dtype.kind == "O":  # adapted code then goes through the elements
             raise NonDifferentiableInputError("an array of Python objects meets a traced array")
@@ -344,9 +432,7 @@ class Tape:
         kept = self.library.copied(found)
         ref = self._numbered(self.described(found))
         index = ref.index
-        # code that stores counts the references to an array; a view may be all that leads to it
-        is_view = getattr(found, "base", None) is not None
-        uses.append((index, kept, (lambda: found) if is_view else weakref.ref(found)))
+        uses.append((index, kept, reference))
         self.constants[index] = kept
         frame = self._userframe_of(40)
         self.readers[index] = None if frame is None else frame.f_globals.get("__name__") or ""
@@ -606,9 +692,11 @@ class Tape:
         """
         known = attributes_of(result)
         fields = {key: one for key, one in known.items() if not isinstance(one, FIXED)}
+        if not fields and not {int, float, type(None)}.isdisjoint(map(type_of, result)):
+            fn, name = AsNumbers(fn, result), f"{OPAQUE}{name.rpartition('.')[2]}"
+        nothing = _places_of_none(result)
         kept: dict[Any, Any] = {
-            i: PYTHONS[type_of(part)](part) if type_of(part) in PYTHONS else part
-            for i, part in enumerate(result)
+            i: _as_number(part) for i, part in enumerate(result) if i not in nothing
         }
         kept |= {key: np.asarray(one)[()] for key, one in fields.items()}
         if not all(isinstance(part, (self.library.kind, NUMBER)) for part in kept.values()):
@@ -624,6 +712,8 @@ class Tape:
             made = self._measured(made) if OPERATIONS[name].by_values else made
             is_truth = isinstance(i, int) and type_of(result[i]) is bool
             parts.append(self._handed_out(result[i], made) if is_truth else made)
+        for i in sorted(nothing):
+            parts.insert(i, None)
         kind, count = type_of(result), len(result)
         if not fields:
             return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
@@ -634,6 +724,23 @@ class Tape:
     def _measured(self, made: Any) -> Any:
         self.look("shape", made, made.value.shape)
         return made
+
+    def share_memory(self, function: Callable[..., bool], arrays: Sequence[Any]) -> bool:
+        """Tell if arrays share memory, unless that depends on where arrays of the caller lie.
+
+        The results of operations lie where they do in each call: in new memory, or in that of their
+        operands.
+        """
+        one, other = [self.real(array) for array in arrays]
+        of_caller = [*self.constants.values(), *self._inputs]
+        lie_in = [
+            {n for n, given in enumerate(of_caller) if np.may_share_memory(array, given)}
+            for array in (one, other)
+        ]
+        are_plain = any(not isinstance(array, Recorded) for array in arrays)
+        if are_plain or (all(lie_in) and (lie_in[0] != lie_in[1] or len(lie_in[0]) > 1)):
+            raise self.refuse(f"it asks where arrays lie{self.place()}. Fix: ask before the call")
+        return function(one, other)
 
     def look(self, kind: str, at: Recorded, found: Any) -> Any:
         """Record a guard: the function has tested a value, with this outcome."""
@@ -726,7 +833,7 @@ def _owner_of(frame: FrameType) -> Owner:
     """Return whose code a frame runs."""
     if not is_of_arrays(module_of(frame)):
         return "user"
-    return "pass" if frame.f_code.co_name == "backward_pass" else "library"
+    return "pass" if frame.f_code.co_name in PASSES else "library"
 
 
 def shares(result: Any, args: Any) -> bool:

@@ -234,7 +234,7 @@ class Tracer(Recorded):
         if any(issubclass(kind, (AnyWrapper, Weak)) for kind in types):
             return NotImplemented
         if function in (np.shares_memory, np.may_share_memory):
-            raise tape.refuse(f"it asks where arrays lie{tape.place()}. Fix: ask before the call")
+            return tape.share_memory(function, args[:2])
         if function in SHAPES:
             real = mapped(args, tape.real)
             return function(*real, **{name: mapped(v, tape.real) for name, v in kwargs.items()})
@@ -309,7 +309,10 @@ class Tracer(Recorded):
 
     def copy(self, order: str = "C") -> Any:
         """Return a new array."""
-        if order in ("K", "A") or self.value.flags.c_contiguous:
+        flags = self.value.flags
+        if order == "A":
+            order = "F" if flags.f_contiguous and not flags.c_contiguous else "C"
+        if order == "K" or (flags.c_contiguous if order == "C" else flags.f_contiguous):
             return self.tape.record(copy, "copy", (self,))
         return self.tape.record(copy, "copy", (self, order))
 

@@ -40,7 +40,7 @@ def value_key(value: Any) -> Any:
     if kind in (float, complex):
         return (kind, value.real.hex(), value.imag.hex())
     if _has_content(kind):
-        return (kind, value.shape, value.dtype, value.tobytes())
+        return (kind, value.shape, value.dtype, getattr(value, "strides", None), value.tobytes())
     if kind is SLICE or kind is range:
         return (kind, value_key((value.start, value.stop, value.step)))
     if kind in PARTS:

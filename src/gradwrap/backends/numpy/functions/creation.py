@@ -103,8 +103,7 @@ def like(xp: Any, name: str, dtype: Any, order: str, shape: Any, **rest: Any) ->
         made: Any = getattr(np, name.removesuffix("_like"))
         return made(a.shape if shape is None else sizes(shape), *filling, dtype=dtype)
     if shape is None and not filling:
-        found = getattr(xp, name)(a, dtype=dtype)
-        return found if order == "K" else in_order(found, order, a)
+        return in_order(getattr(xp, name)(a, dtype=dtype), order, a)
     dtype = a.dtype if dtype is None else np.dtype(dtype)
     shape = a.shape if shape is None else sizes(shape)
     found = getattr(xp, name.removesuffix("_like"))(shape, *filling, dtype=dtype)

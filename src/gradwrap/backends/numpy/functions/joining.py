@@ -14,10 +14,10 @@ from gradwrap.backends.numpy.functions.table import (
     completes,
     counting,
     implements,
+    in_memory,
     on_host,
     standard,
 )
-from gradwrap.core.levels.memory import one_array
 from gradwrap.core.levels.wrapper import unwrapped_key
 from gradwrap.core.values.dynamic import LIST, SEQUENCE, SLICE
 
@@ -131,7 +131,7 @@ def gathered(xp: Any, function: Any, a: Any, **options: Any) -> Any:
 
 def positions_of(a: Any) -> Any:
     """Number the elements of an array, in an array with the same memory layout."""
-    like = one_array(a)
+    like = in_memory(a)
     positions: Any = np.empty(a.shape, np.intp)
     if isinstance(like, NDARRAY):
         gaps = 1 if like.flags.forc else 2

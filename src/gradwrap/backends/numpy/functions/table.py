@@ -30,6 +30,7 @@ from gradwrap.core.levels.wrapper import (
     native,
     unwrapped_key,
 )
+from gradwrap.core.library.backend import backend_of
 from gradwrap.core.library.labelled import without_labels
 from gradwrap.core.observing.callers import buffers, current_caller, remedy
 from gradwrap.core.observing.comparing import looks
@@ -185,7 +186,7 @@ def in_order(found: Any, order: Any, a: Any = None) -> Any:
         order = "F" if is_fortran(a) else "C"
     if not found.shape:
         return found
-    like = one_array(a) if isinstance(a, AnyWrapper) else a
+    like = in_memory(a)
     if view_of(found) is not None:
         found = found.copy("K")
     if order != "K":
@@ -193,6 +194,14 @@ def in_order(found: Any, order: Any, a: Any = None) -> Any:
     elif isinstance(like, NDARRAY):
         lay_out(found, np.empty_like(like, shape=found.shape))
     return found
+
+
+def in_memory(a: Any) -> Any:
+    """Return an array that lies in memory as that below all wrappers; others unchanged."""
+    if not isinstance(a, AnyWrapper):
+        return a
+    like = one_array(a)
+    return backend_of(like).concrete(like)
 
 
 def scalar(found: Any) -> Any:

@@ -10,6 +10,8 @@ import math
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradwrap.compiler.engines.numpy.text import Buffer, Room, SourceText, State, takes_out
 from gradwrap.compiler.ir.analysis import roots_of
 from gradwrap.compiler.ir.operations import BROADCAST_TO, COPY, ITEM, Kind
@@ -115,6 +117,10 @@ class BufferedText(SourceText):
         elif value.is_ndarray:
             kind = self._literal(value.dtype)
             self.line(depth, f"if {name}.shape != {value.shape!r} or {name}.dtype != {kind}:")
+            self.line(depth + 1, 'raise TypeError("its shape or dtype depends on values")')
+        elif not value.is_number and value.dtype != np.bool_:  # Python's truths stay so
+            kind = f"{self._literal(value.dtype)}.type"
+            self.line(depth, f"if hasattr({name}, 'dtype') and type({name}) is not {kind}:")
             self.line(depth + 1, 'raise TypeError("its shape or dtype depends on values")')
 
     def own_result(self, instr: Instr, name: str, state: State) -> None:

@@ -280,8 +280,24 @@ class Surroundings:
             if id(array) in self.arrays:
                 return self.arrays[id(array)]
             array = array.base
-        held = self._held if _is_numpys(view) else ()
-        return next((name for name, one in held if np.may_share_memory(view, one)), None)
+        if not _is_numpys(view):
+            return None
+        found = next((name for name, one in self._held if np.may_share_memory(view, one)), None)
+        return found or self._name_of_memory(view)
+
+    def _name_of_memory(self, view: Any) -> str | None:
+        """Return the name of an array that is a view itself, of the memory of which this is one."""
+        if view.base is None:
+            return None
+        known = ((self._nodes[key].value, name) for key, name in self.arrays.items())
+        return next(
+            (
+                name
+                for one, name in known
+                if one.base is view.base and np.may_share_memory(one, view)
+            ),
+            None,
+        )
 
     def changed(self) -> str:
         """Return the name of an object that has changed, or ""."""
@@ -298,6 +314,10 @@ class Surroundings:
             if type_of(node.value) is CACHED:
                 self._watch(watch.Cached(node.name, node.value))
 
+    def with_code(self, ran: Ran) -> Surroundings:
+        """Return what the function reads together with code of adapted packages."""
+        return Surroundings(self.function, self._leaves, self._is_array, ran=ran)
+
     def watch_code(self, ran: Ran) -> str:
         """Watch what code of adapted packages and files hold, too; return why it fails, or ""."""
         self.places += files.states(ran.files - self._files)
@@ -307,7 +327,7 @@ class Surroundings:
             return ""
         self._ran.update(ran.code)
         self._asked, self._opened = frozenset(ran.asked), dict(ran.opened)
-        whole = Surroundings(self.function, self._leaves, self._is_array, ran=ran)
+        whole = self.with_code(ran)
         self.reads_files |= whole.reads_files
         whole._add_contents(whole._replaced - self._replaced)  # the trace took their numbers
         known = {(type_of(one), id(one.holder), str(one.key)) for one in self.places}
