@@ -133,7 +133,8 @@ class Reference:
         base = None if found is not None or self._layout is None else self._base()
         if base is None:
             return found
-        shape, dtype, start, strides = self._layout
+        layout: Any = self._layout
+        shape, dtype, start, strides = layout
         memory = base.ravel(order="K").view(np.uint8)
         view = NDARRAY(shape, dtype, memory, start, strides)
         view.flags.writeable = base.flags.writeable
