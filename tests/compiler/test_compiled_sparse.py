@@ -500,3 +500,63 @@ def test_an_iterated_solution_with_a_tracked_matrix_runs_eagerly() -> None:
     with pytest.warns(CompileWarning, match=r"needs a plain array \(line \d+ of f\)"):
         compiled(X)
     np.testing.assert_array_equal(compiled(1.1 * X), grad(f)(1.1 * X))
+
+
+BASIS = np.cos(np.arange(20.0) ** 2).reshape(5, 4)
+
+
+def with_operator(t: Any, name: str) -> Any:
+    """A system of an operator, whose products depend on tracked values by a closure."""
+    weights = 1.0 + t[:4] ** 2
+
+    def multiply(v: Any) -> Any:
+        return BASIS.T @ (BASIS @ v) / 5.0 + weights * v
+
+    operator = sparse.linalg.LinearOperator((4, 4), matvec=multiply, dtype=float)
+    solve = getattr(sparse.linalg, name)
+    found, info = solve(operator, t[4:], rtol=1e-14)
+    assert info == 0
+    return np.sum(found**2 * np.arange(1.0, 5.0))
+
+
+@pytest.mark.parametrize("name", ["cg", "gmres", "bicgstab", "minres"])
+def test_a_solver_is_given_an_operator_of_tracked_values(name: str) -> None:
+    def function(t: Any) -> Any:
+        return with_operator(t, name)
+
+    slope = gw.grad(gw.adapting(function))
+    compiled = gw.compile(slope)
+    t = np.linspace(0.2, 1.5, 8)
+    for given in (t, t[::-1].copy(), t**2 + 0.1):
+        np.testing.assert_allclose(compiled(given), slope(given), rtol=1e-9)
+        ends = [function(given + h) for h in 1e-6 * np.vstack([np.eye(8), -np.eye(8)])]
+        differences = (np.array(ends[:8]) - ends[8:]) / 2e-6
+        np.testing.assert_allclose(compiled(given), differences, rtol=1e-5, atol=1e-8)
+    assert len(compiled.programs) == 1
+    before = BASIS.copy()
+    BASIS[:] = BASIS[::-1] * 1.5
+    try:
+        np.testing.assert_allclose(compiled(t), slope(t), rtol=1e-9)
+    finally:
+        BASIS[:] = before
+    np.testing.assert_allclose(compiled(t), slope(t), rtol=1e-9)
+
+
+def test_an_operator_that_branches_on_tracked_values() -> None:
+    def function(t: Any) -> Any:
+        def multiply(v: Any) -> Any:
+            return (2.0 + t[0] ** 2) * v if t[0] > 0.5 else (3.0 - t[1]) * v
+
+        operator = sparse.linalg.LinearOperator((2, 2), matvec=multiply, dtype=float)
+        return np.sum(sparse.linalg.cg(operator, t[2:], rtol=1e-14)[0])
+
+    slope = gw.grad(gw.adapting(function))
+    compiled = gw.compile(slope)
+    for t in (
+        [0.7, 0.4, 1.0, 2.0],
+        [0.2, 0.4, 1.0, 2.0],
+        [0.9, 0.1, 2.0, 3.0],
+        [0.1, 0.9, 2.0, 3.0],
+    ):
+        given = np.array(t)
+        np.testing.assert_allclose(compiled(given), slope(given), rtol=1e-10)

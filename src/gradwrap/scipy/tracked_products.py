@@ -2,29 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.wrapper import AnyWrapper
+from gradwrap.core.values.pytree_classes import register_pytree
 from gradwrap.scipy.operators import OWN
 from gradwrap.scipy.solving import plain
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 class _PlainProducts(LinearOperator):  # type: ignore[misc]  # untyped
-    """An operator for SciPy's solvers: the values of another's products, which are tracked."""
+    """An operator for SciPy's solvers: the values of another's products, which are tracked.
 
-    def __init__(self, operator: Any) -> None:
-        super().__init__(operator.dtype, operator.shape)
-        self._operator = operator
+    A trace takes it for a container of two functions, which SciPy calls.
+    """
+
+    def __init__(
+        self, dtype: Any, shape: Any, multiply: Callable[[Any], Any], adjoint: Callable[[Any], Any]
+    ) -> None:
+        super().__init__(dtype, shape)
+        self.products: tuple[Callable[[Any], Any], Callable[[Any], Any]] = multiply, adjoint
 
     def _matvec(self, x: Any) -> Any:
-        return plain(self._operator.matvec(x))
+        return self.products[0](x)
 
     def _rmatvec(self, x: Any) -> Any:
-        return plain(self._operator.rmatvec(x))
+        return self.products[1](x)
+
+
+register_pytree(
+    _PlainProducts,
+    lambda one: (one.products, (one.dtype, one.shape)),
+    lambda kept, products: _PlainProducts(*kept, *products),
+)
+
+
+def _values_of(operator: Any, name: str) -> Callable[[Any], Any]:
+    """Return a function that gives the values of products. In a trace they are recorded."""
+
+    def multiply(x: Any) -> Any:
+        if isinstance(x, AnyWrapper):  # SciPy's own method takes plain arrays
+            return getattr(operator, f"_{name}")(x)
+        return plain(getattr(operator, name)(x))
+
+    return multiply
 
 
 def has_tracked_products(value: Any) -> bool:
@@ -38,7 +65,10 @@ def has_tracked_products(value: Any) -> bool:
 
 def with_plain_products(value: Any) -> Any:
     """Return an operator of the values of tracked products, and other values unchanged."""
-    return _PlainProducts(value) if has_tracked_products(value) else value
+    if not has_tracked_products(value):
+        return value
+    products = [_values_of(value, name) for name in ("matvec", "rmatvec")]
+    return _PlainProducts(value.dtype, value.shape, *products)
 
 
 def columns_of(operator: Any) -> Any:

@@ -147,10 +147,10 @@ class TraceBackend(NumPyBackend):
         model = _real(like)
         if like is None:
             return array if array.flags.c_contiguous else _in_c_order(array)
-        if not isinstance(model, NDARRAY):
-            return array
-        if not model.ndim:
+        if isinstance(model, NDARRAY) and not model.ndim:
             return self.asarray(array, like)
+        if not isinstance(model, NDARRAY) or model.strides == array.value.strides:
+            return array
         steps = np.empty_like(empty_in_order_of(model, array.value)).strides
         return array if np.empty_like(array.value).strides == steps else _in_order(array, steps)
 

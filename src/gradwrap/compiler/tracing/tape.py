@@ -106,8 +106,8 @@ class Layout:
 class Reference:
     """A way back to an array of the surroundings.
 
-    It keeps no array alive, since code that stores counts the references to one. A view may be all
-    that leads to its base, or a part of what only its base leads to: so it is made anew.
+    It keeps no array alive, since code that stores counts the references to one. A view may be a
+    part of what only its base leads to: so one that is gone is made anew.
     """
 
     __slots__ = ("_base", "_found", "_layout", "place")
@@ -117,32 +117,38 @@ class Reference:
         self.place: Any = id(found)
         """The same for the same array, and for the same view of one array."""
         self._layout: Any = None
-        self._found: Callable[[], Any]
+        self._base: Callable[[], Any]
+        self._found: Callable[[], Any] = weakref.ref(found)
         if type(base) is NDARRAY and base.flags.owndata and base.flags.forc:
             start = _address(found) - _address(base)
             self._layout = found.shape, found.dtype, start, found.strides
             self.place = (id(base), *self._layout)
-            self._found, self._base = self._view, weakref.ref(base)
-        else:
-            self._found = weakref.ref(found) if base is None else lambda: found
+            self._base = weakref.ref(base)
+        elif base is not None:
+            self._found = lambda: found
 
-    def _view(self) -> Any:
-        base = self._base()
+    def __call__(self) -> Any:
+        """Return the array, or the view of its base, or None if it is gone."""
+        found = self._found()
+        base = None if found is not None or self._layout is None else self._base()
         if base is None:
-            return None
-        shape, dtype, start, strides = self._layout
+            return found
+        layout: Any = self._layout
+        shape, dtype, start, strides = layout
         memory = base.ravel(order="K").view(np.uint8)
         view = NDARRAY(shape, dtype, memory, start, strides)
         view.flags.writeable = base.flags.writeable
         return view
 
-    def __call__(self) -> Any:
-        """Return the array, or the view of its base, or None if it is gone."""
-        return self._found()
-
     def leads_to(self, found: Any) -> bool:
-        """Tell if an array at the same place is this one."""
-        return found is self() if self._layout is None else found.base is self._base()
+        """Tell if an array at the same place is this one; a view that is gone is replaced by it."""
+        if self._layout is None:
+            return found is self._found()
+        if found.base is not self._base():
+            return False
+        if self._found() is None:
+            self._found = weakref.ref(found)
+        return True
 
 
 def _address(array: Any) -> int:

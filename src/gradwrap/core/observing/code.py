@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -63,8 +64,9 @@ def parts_of(filename: str) -> tuple[str, ...]:
 def is_installed(package: str) -> bool:
     """Tell if a package is installed, or comes with Python and is not a user's of that name."""
     module = sys.modules.get(package)
-    folders = getattr(module, "__path__", ())  # a package without a file of its own has some
-    path: str = getattr(module, "__file__", None) or next(iter(folders), "")
+    path: str = getattr(module, "__file__", None) or ""
+    if not path and isinstance(module, ModuleType):  # a package without a file of its own
+        path = next(iter(vars(module).get("__path__") or ()), "")
     is_pythons = path.startswith(PYTHONS) or path.endswith((".so", ".pyd")) or not path
     return (package in LIBRARIES and is_pythons) or is_in_packages(path) or package == "gradwrap"
 

@@ -19,7 +19,7 @@ from gradwrap.core.array.adapted import shown_as
 from gradwrap.core.graph.backward import backward_pass
 from gradwrap.core.graph.node import Node
 from gradwrap.core.levels.levels import TAPE_LEVEL
-from gradwrap.core.levels.modes import called
+from gradwrap.core.levels.modes import called, is_traced
 from gradwrap.core.levels.wrapper import AnyWrapper, is_at, is_batch, is_recorded, layers
 from gradwrap.core.values.dynamic import SEQUENCE, rebuilt
 from gradwrap.core.values.space import Tangent
@@ -477,6 +477,8 @@ def _solve_with(A: Any, b: Any) -> Any:
     made = _plain_matrix(with_plain_products(A))
     is_operator = isinstance(made, LINALG.LinearOperator)
     is_tracked = made is not A
+    if is_tracked and is_operator and is_traced():
+        return _solve_by_columns(A, plain(columns_of(A)), b)
     columns = scipy.sparse.csc_array(columns_of(made) if is_operator else made)
     columns = columns.astype(np.result_type(columns.dtype, b.dtype, np.float32))
     b = b.astype(columns.dtype)
@@ -489,6 +491,15 @@ def _solve_with(A: Any, b: Any) -> Any:
         return lambda _matvec, right: _solved(factors, right)
 
     return custom_linear_solve(multiply, b, solved(False), solved(True))
+
+
+def _solve_by_columns(A: Any, matrix: Any, b: Any) -> Any:
+    """Solve the system of an operator by its dense matrix, as a trace records it."""
+
+    def solve(matrix: Any) -> Any:
+        return lambda _matvec, right: np.linalg.solve(matrix, right)
+
+    return custom_linear_solve(lambda x: A @ x, b, solve(matrix), solve(np.conj(matrix.T)))
 
 
 class _System:

@@ -119,7 +119,8 @@ class BufferedText(SourceText):
             self.line(depth, f"if {name}.shape != {value.shape!r} or {name}.dtype != {kind}:")
             self.line(depth + 1, 'raise TypeError("its shape or dtype depends on values")')
         elif not value.is_number and value.dtype != np.bool_:  # Python's truths stay so
-            self.line(depth, f"if type({name}) is not {self._literal(value.dtype)}.type:")
+            kind = f"{self._literal(value.dtype)}.type"
+            self.line(depth, f"if hasattr({name}, 'dtype') and type({name}) is not {kind}:")
             self.line(depth + 1, 'raise TypeError("its shape or dtype depends on values")')
 
     def own_result(self, instr: Instr, name: str, state: State) -> None:
