@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.core.array.adapted import callers_for, rounding
+from gradwrap.core.array.adapted import callers_for, followed, rounding
 from gradwrap.core.calls.loop import first_example
 from gradwrap.core.levels.levels import is_differentiating, newest_level, silent_up_to
 from gradwrap.core.levels.modes import equalities
@@ -214,6 +214,8 @@ class Searches:
         self._is_sure = False
         self._made: dict[tuple[CodeType, int], Found | None] = {}
         """By place: where bytes, text or a whole number were made of a tracked value."""
+        self.rounded: dict[str, None] = {}
+        """The lines that rounded a tracked number to decimals, without a derivative."""
         self._is_through = False
         """Whether rounded numbers have derivatives, which their values do not show."""
 
@@ -270,7 +272,7 @@ class Searches:
         place = frame.f_code, frame.f_lasti
         if made == "rounded":
             self._made[place] = None
-            self._is_through = rounding.get() == "through"
+            self._is_through = rounding.get() == "through" or bool(followed.get())
         elif place not in self._made:
             is_read = made != "text" or not _is_shown(frame)
             self._made[place] = Found.at(frame, is_sure=False, made=made) if is_read else None
