@@ -435,7 +435,8 @@ def stm_sim() -> Iterator[Case]:
         fall = np.exp(-x[1] * np.abs(heights - 3.37))
         made.density = x[2:8].reshape(2, 3, 1) * fall
         made.ngridpoints = np.array([2, 3, 40])
-        vars(made).update(_cellz=12.0, _zinterval=0.3)
+        for name, value in (("_cellz", 12.0), ("_zinterval", 0.3)):
+            setattr(made, name, value)
         return made
 
     def level(x: Any) -> Any:
@@ -1286,9 +1287,15 @@ def stemre() -> Iterator[Case]:
     module("matplotlib").use("Agg")  # ivps draws
 
     def integrated(x: Any) -> Any:
+        def decaying(t: Any) -> Any:
+            return t**2 * np.exp(-x[0] * t)
+
+        def swinging(t: Any) -> Any:
+            return np.sin(x[0] * t) / (1.0 + t)
+
         return [
-            m.gauss_legendre(lambda t: t**2 * np.exp(-x[0] * t), x[1], x[2], 6),
-            m.gauss_legendre(lambda t: np.sin(x[0] * t) / (1.0 + t), x[1], x[3], 4),
+            m.gauss_legendre(decaying, x[1], x[2], 6),
+            m.gauss_legendre(swinging, x[1], x[3], 4),
         ]
 
     def stepped(x: Any) -> Any:
@@ -1608,7 +1615,11 @@ def pycobra() -> Iterator[Case]:
     def queried(x: Any) -> Any:
         made = loaded(m.KernelCobra(random_state=0).fit(table, np.array(LONG), default=False))
         made.load_machine_predictions()
-        return made.predict(0.1 * x.reshape(6, 2), kernel=lambda a: 1.0 / (0.5 + a), metric=apart)
+
+        def kernel(a: Any) -> Any:
+            return 1.0 / (0.5 + a)
+
+        return made.predict(0.1 * x.reshape(6, 2), kernel=kernel, metric=apart)
 
     yield "KernelCobra.predict", kernels, LONG
     yield "Ewa.predict", exponential, LONG
@@ -2065,7 +2076,6 @@ def solar_angles() -> Iterator[Case]:
 
 @package("smew", "weathering in soils")
 def smew() -> Iterator[Case]:
-    mass = module("smew.weathering")
     plants, carbon, moist = (
         module("smew.vegetation"),
         module("smew.organic_carbon"),
@@ -2112,11 +2122,6 @@ def smew() -> Iterator[Case]:
         shares = [*(0.1 * x[:5]), 0.3]
         found, _ = ions.f_CEC_to_conc(shares, x[5], "loam", 1e6, 1e3)
         return np.log(np.array(found))
-
-    def ground(x: Any) -> Any:
-        old, sizes, steps = x[:4] + 8.0, x[:4] + 7.0, x[4:8]
-        found = mass.psd_evol(sizes, steps, old, 1.1 * steps, x[8:12], 4, x[12], -x[13], x[14])
-        return [found[1], found[2], found[3]]
 
     def evaporated(x: Any) -> Any:
         light = climate.monthly_mean_daylight_hours(0.1 * x[0])
@@ -2341,8 +2346,14 @@ def num_intr() -> Iterator[Case]:
         ]
 
     def pairs(x: Any) -> Any:
+        def inner(s: Any) -> Any:
+            def inmost(t: Any) -> Any:
+                return np.sin(x[0] * s * t) / (x[1] + t)
+
+            return m.simpson_rule(inmost, 0.0, s, 6)
+
         return m.gauss_rule(
-            lambda s: m.simpson_rule(lambda t: np.sin(x[0] * s * t) / (x[1] + t), 0.0, s, 6),
+            inner,
             x[2],
             x[3],
             4,
@@ -2978,12 +2989,11 @@ def joe_lab() -> Iterator[Case]:
 
     def moved(name: str, method: str) -> Callable[[Any], Any]:
         def solved(x: Any) -> Any:
-            start = m.initial_state(
-                "two",
-                lambda z: (
-                    starts.kdv_soliton(z - x[0], x[1]) + x[2] * np.exp(-0.3 * (z + x[3]) ** 2)
-                ),
-            )
+            def two(z: Any) -> Any:
+                hill = x[2] * np.exp(-0.3 * (z + x[3]) ** 2)
+                return starts.kdv_soliton(z - x[0], x[1]) + hill
+
+            start = m.initial_state("two", two)
             made = m.simulation(grid, models.builtin_model(name), start, "periodic", ndump=5)
             made.run_sim(method, print_runtime=False)
             return made.Udata[-1][::3]
