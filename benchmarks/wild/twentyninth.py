@@ -1133,7 +1133,7 @@ def couzinswarm() -> Iterator[Case]:
     m.PB = module("progressbar").NullBar
 
     def swum(x: Any, radius: float) -> Any:
-        np.random.seed(7)  # noqa: NPY002
+        np.random.seed(7)  # noqa: NPY002  the package draws from it
         made = m.Swarm(
             number_of_fish=4,
             repulsion_radius=radius,
@@ -1156,7 +1156,7 @@ def couzinswarm() -> Iterator[Case]:
         return [found, tools.sphere2cart(x[6], x[7]), *tools.cart2sphere(0.1 * x[:3])]
 
     def influenced(x: Any) -> Any:
-        np.random.seed(7)  # noqa: NPY002
+        np.random.seed(7)  # noqa: NPY002  the package draws from it
         fish = objects.Fish(np.zeros(3), x[:3])
         fish.zoo_update(x[3:6])
         fish.zoo_update(x[6:9])

@@ -122,3 +122,31 @@ def test_constants_of_copies_of_array_api_compat_hold_tracked_values() -> None:
     metrics: Any = pytest.importorskip("sklearn.metrics")
     wanted = np.array([1.0, 2.0, 4.0])
     compared(lambda x: [metrics.r2_score(wanted, x) * x[0]], [wanted + 0.1, 1.2 * wanted - 0.3])
+
+
+def binned(pd: Any, x: Any) -> Any:
+    table = pd.DataFrame({"bin": np.digitize(x, [0.3, 0.6]), "x": x})
+    return [table.groupby("bin").x.mean().prod(), table.groupby("bin").agg(m=("x", "sum")).m.max()]
+
+
+def stored(pd: Any, x: Any) -> Any:
+    table = pd.DataFrame({"x": x, "y": x[::-1] ** 2})
+    table["bin"] = (5.0 * x).astype(int)
+    table.insert(0, "is_high", x > 0.5)
+    return [table.groupby("bin").x.sum().prod(), table[table.is_high].y.sum()]
+
+
+def stepped(pd: Any, x: Any) -> Any:
+    table = pd.DataFrame({"step": np.floor(4.0 * x), "x": x})
+    signs = pd.Series(np.sign(x - 0.5)) * pd.Series(x)
+    return [(table.step * table.x).sum(), signs.sum(), (pd.Series(gw.stop_gradient(x)) * x).sum()]
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("function", [binned, stored, stepped])
+def test_columns_that_do_not_have_a_derivative_are_asked_in_each_call(
+    function: Callable[[Any, Any], Any],
+) -> None:
+    pd: Any = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    compared(lambda x: function(pd, x), [*rng.uniform(0.05, 0.95, size=(5, 12))])

@@ -188,6 +188,13 @@ def test_other_lines_that_round_are_still_refused(tmp_path: Path) -> None:
         gw.grad(adapted)(X - 0.5)
 
 
+def test_gradients_that_the_code_stops_itself_are_not_compared(tmp_path: Path) -> None:
+    run = program("return gw.stop_gradient(x[0]) * x[1] + int(1e6 * x[0]) * x[0]", tmp_path)
+    run.__globals__["gw"] = gw
+    found = gw.grad(gw.adapting(run))(X)
+    np.testing.assert_allclose(found, [int(1e6 * X[0]), X[0]], rtol=1e-12)
+
+
 @pytest.mark.parametrize("body", RIGHT.values(), ids=RIGHT)
 def test_what_has_its_whole_derivative_passes(
     body: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -90,6 +90,13 @@ def bytes_for_key(variable: Any, order: Any) -> bytes | None:
     return bytes(numbers.tobytes(order))
 
 
+def note_stopped() -> None:
+    """Note that adapted code stops a gradient itself, which the values do not show."""
+    ask = asker.get()
+    if ask is not None and adapted_caller(3) is not None:
+        ask("stopped")
+
+
 def adapted_caller(depth: int = 2) -> FrameType | None:
     """Return the frame that called the calling method if its code is adapted, or None."""
     frame: FrameType = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]  # documented, private by its name alone

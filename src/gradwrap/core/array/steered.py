@@ -217,7 +217,7 @@ class Searches:
         self.rounded: dict[str, None] = {}
         """The lines that rounded a tracked number to decimals, without a derivative."""
         self._is_through = False
-        """Whether rounded numbers have derivatives, which their values do not show."""
+        """Whether the code has other derivatives than its values: of rounded numbers, or none."""
 
     def look(self, jumps: str, left: Any, right: Any = 0.0) -> None:
         """Note an operation on a tracked value that jumps where a difference of numbers is zero."""
@@ -270,10 +270,11 @@ class Searches:
         if frame is None or silent_up_to() >= newest_level():
             return
         place = frame.f_code, frame.f_lasti
+        self._is_through |= made == "stopped"
         if made == "rounded":
             self._made[place] = None
-            self._is_through = rounding.get() == "through" or bool(followed.get())
-        elif place not in self._made:
+            self._is_through |= rounding.get() == "through" or bool(followed.get())
+        elif made != "stopped" and place not in self._made:
             is_read = made != "text" or not _is_shown(frame)
             self._made[place] = Found.at(frame, is_sure=False, made=made) if is_read else None
 
