@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwrap.core.levels.modes import called as foreign
 from gradwrap.core.library.labelled import opening
 from gradwrap.core.values.dynamic import SEQUENCE
 from gradwrap.errors import NoRuleError
@@ -378,19 +379,19 @@ def _rows(
             _Named(function, formula),
             arrays=arrays,
             symmetric=symmetric,
-            original=_of_numbers(getattr(dist, kind)),
+            original=_of_numbers(getattr(dist, kind), f"scipy.stats.{name}.{kind}"),
         )
         for kind, function in zip(kinds, (logarithm, density), strict=True)
     ]
 
 
-def _of_numbers(original: Callable[..., Any]) -> Callable[..., Any]:
+def _of_numbers(original: Callable[..., Any], path: str) -> Callable[..., Any]:
     """Convert 0-d arrays to numbers, as some parameters of SciPy require."""
 
     @functools.wraps(original)
     def function(*args: Any, **kwargs: Any) -> Any:
         given = {name: _number(value) for name, value in kwargs.items()}
-        return original(*map(_number, args), **given)
+        return foreign(original, path, *map(_number, args), **given)
 
     return function
 
@@ -433,7 +434,9 @@ def _normal_probabilities() -> list[Row]:
             arrays="x mean cov",
             symmetric="cov",
             neutral="maxpts abseps releps rng",
-            original=_of_numbers(getattr(stats.multivariate_normal, name)),
+            original=_of_numbers(
+                getattr(stats.multivariate_normal, name), f"scipy.stats.multivariate_normal.{name}"
+            ),
         )
         for name, function in (("cdf", _normal_cdf), ("logcdf", _normal_log_cdf))
     ]
