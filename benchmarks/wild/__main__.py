@@ -4,10 +4,10 @@ Without names all packages of a sample are tried. The samples are `packages`, `f
 `later`, `fifth`, `sixth`, `seventh`, `eighth`, `ninth`, `tenth`, `eleventh`, `twelfth`,
 `thirteenth`, `fourteenth`, `fifteenth`, `sixteenth`, `seventeenth`, `eighteenth`, `nineteenth`,
 `twentieth`, `twentyfirst`, `twentysecond`, `twentythird`, `twentyfourth`, `twentyfifth`,
-`twentysixth`, `twentyseventh` and `twentyeighth`, which need the extras `wild`, `wild-fresh` and so
-on to `wild-twentyeighth`. `--write` enters the table in docs/public-packages.md; `--cost` measures
-what it costs that a package is adapted, and what gradients cost; `--compiled` compares compiled
-gradients with eager ones at other arguments.
+`twentysixth`, `twentyseventh`, `twentyeighth` and `twentyninth`, which need the extras `wild`,
+`wild-fresh` and so on to `wild-twentyninth`. `--write` enters the table in
+docs/public-packages.md; `--cost` measures what it costs that a package is adapted, and what
+gradients cost; `--compiled` compares compiled gradients with eager ones at other arguments.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ from .twentyeighth import TWENTYEIGHTH
 from .twentyfifth import TWENTYFIFTH
 from .twentyfirst import TWENTYFIRST
 from .twentyfourth import TWENTYFOURTH
+from .twentyninth import TWENTYNINTH
 from .twentysecond import TWENTYSECOND
 from .twentyseventh import TWENTYSEVENTH
 from .twentysixth import TWENTYSIXTH
@@ -80,6 +81,7 @@ SAMPLES = {
     "twentysixth": TWENTYSIXTH,
     "twentyseventh": TWENTYSEVENTH,
     "twentyeighth": TWENTYEIGHTH,
+    "twentyninth": TWENTYNINTH,
 }
 GUIDE = Path(__file__).parents[2] / "docs" / "existing-code.md"
 RECORD = GUIDE.with_name("public-packages.md")

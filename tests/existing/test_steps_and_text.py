@@ -150,6 +150,51 @@ def test_a_part_that_depends_on_rounded_numbers_is_refused(
     np.testing.assert_allclose(slopes, missing, rtol=1e-6, atol=1e-8)
 
 
+FOLLOWED = {
+    "a part": "return round(float(x[0] ** 2), 9) * x[1]",
+    "all": "return round(float(x[0] ** 2 * x[1]), 8)",
+    "arrays": "return np.sum(np.round(x**3, 10) * np.around(x, 9))",
+    "a decimal number": """
+        return float(round(decimal.Decimal(str(float(x[0]))), 12)) * x[1] ** 2
+        """,
+}
+"""The steps of rounding are too small to be seen, so the number keeps its derivative."""
+
+
+@pytest.mark.parametrize("body", FOLLOWED.values(), ids=FOLLOWED)
+def test_numbers_rounded_to_many_decimals_keep_their_derivatives(body: str, tmp_path: Path) -> None:
+    run = program(body, tmp_path)
+    adapted = gw.adapting(run)
+    compiled = gw.compile(gw.grad(gw.adapting(run)))
+    for x in (X, 1.3 * X, X[::-1].copy()):
+        wanted = [(run(x + e) - run(x - e)) / 2e-4 for e in 1e-4 * np.eye(2)]
+        np.testing.assert_allclose(gw.grad(adapted)(x), wanted, rtol=1e-4)
+        np.testing.assert_allclose(gw.jacfwd(adapted)(x), wanted, rtol=1e-4)
+        np.testing.assert_allclose(compiled(x), wanted, rtol=1e-4)
+
+
+def test_other_lines_that_round_are_still_refused(tmp_path: Path) -> None:
+    run = program(
+        """
+        if x[0] > 1.0:
+            return round(float(x[0] ** 2), 9) * x[1]
+        return round(float(x[0] ** 2), 2) * x[1]
+        """,
+        tmp_path,
+    )
+    adapted = gw.adapting(run)
+    np.testing.assert_allclose(gw.grad(adapted)(X), [2 * X[0] * X[1], X[0] ** 2], rtol=1e-7)
+    with pytest.raises(AdaptationError, match="would lack a part"):
+        gw.grad(adapted)(X - 0.5)
+
+
+def test_gradients_that_the_code_stops_itself_are_not_compared(tmp_path: Path) -> None:
+    run = program("return gw.stop_gradient(x[0]) * x[1] + int(1e6 * x[0]) * x[0]", tmp_path)
+    run.__globals__["gw"] = gw
+    found = gw.grad(gw.adapting(run))(X)
+    np.testing.assert_allclose(found, [int(1e6 * X[0]), X[0]], rtol=1e-12)
+
+
 @pytest.mark.parametrize("body", RIGHT.values(), ids=RIGHT)
 def test_what_has_its_whole_derivative_passes(
     body: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

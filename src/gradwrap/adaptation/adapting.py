@@ -35,6 +35,7 @@ from gradwrap.adaptation.rounded_keys import Looked, restore
 from gradwrap.adaptation.rounded_keys import caches as looked_in
 from gradwrap.adaptation.search_loops import loops_of, only
 from gradwrap.adaptation.searching import (
+    FAR,
     have_other_slopes,
     lacks_a_part,
     without_derivative,
@@ -43,6 +44,7 @@ from gradwrap.adaptation.stand_ins import compiled_as, look_again, stand_in_of
 from gradwrap.adaptation.sympy import symbols
 from gradwrap.core.array.adapted import (
     adapted_caller,
+    followed,
     made_text,
     plain_made,
     rounded_at,
@@ -89,6 +91,7 @@ from gradwrap.transforms.numerical import numerical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
+    from collections.abc import Set as AbstractSet
     from contextvars import ContextVar
     from types import CodeType, FrameType
 
@@ -137,7 +140,8 @@ def adapting(
     rounding
         The derivative of numbers that the code rounds to decimals (`round`, `np.round`). It is
         zero, as rounding is a step. By default, an output that depends on tracked arguments
-        through such numbers, as a whole or in part, is an error. "zero": they are constants.
+        through such numbers, as a whole or in part, is an error, unless differences with steps of
+        1e-3 confirm the derivative of `x`. "zero": rounded numbers are constants.
         "through": the derivative is that of `x`, for code that rounds its results to read them.
 
     Raises
@@ -221,6 +225,8 @@ class _Runs:
         """The keys of those that have found their numbers so far."""
         self.shifted: list[tuple[FunctionType, CodeType]] = []
         """Their functions, with new code."""
+        self.followed: frozenset[str] = frozenset()
+        """The lines where rounded numbers have derivatives, which differences have confirmed."""
         self.searched: list[Found] = []
         """Where these numbers were found."""
 
@@ -253,8 +259,7 @@ class _Runs:
                 self.corrected |= searches.places.union(map(str, searches.made))
                 found_at.set(steered)
             return out
-        self._check(out, args, kwargs)
-        return out
+        return self._check(out, searches, leaves, args, kwargs)
 
     def _prepare_for_trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Take the copy that a trace has made of the function, and find its modules by a run."""
@@ -307,6 +312,7 @@ class _Runs:
             (asker, searches.note_made),
             (shifting, run),
             *((caches, filled), (looked_in, looked), (kept_objects, objects)),
+            *((rounded_at, searches.rounded), (followed, self.followed)),
             *((texts, Texts()), (plain_made, [0, 0, 0]), (are_kept, True), (symbols, {})),
         ]
         changed = ((one, value) for one, value in settings if one.get() is not value)
@@ -316,7 +322,6 @@ class _Runs:
                 rewrite(namespace, what)
             before, steered = noted.get(), found_at.get()
             made_text.set(None)
-            rounded_at.set("")
             with differentiating(), self._with_shifts(run, held):
                 out = as_floats(self._until_adapted(held, leaves, args, kwargs))
             _check_kept(searches, looked, filled)
@@ -402,30 +407,33 @@ class _Runs:
         """Return the output of a run that has found a number by comparisons, or refuse it."""
         is_known = str(found) in self.corrected and found.made != "bytes"
         if is_known or (is_recorded(out) and is_traced()):
-            self._check(out, args, kwargs)
-            return out  # an untraced run is compared, too
+            return self._check(out, searches, leaves, args, kwargs)  # compared untraced, too
         lacks = self._lacks_a_part(found, args, kwargs)
         if lacks and not found.is_sure and self._lacks_a_part(found, args, kwargs) is False:
             # it has returned what it kept from a call with equal arguments, and that is gone now
             out, lacks = self._adapted(leaves, args, kwargs)[0], False
         elif not lacks and is_recorded(out):
-            if lacks is not None:
-                self.corrected.add(str(found))
-            elif found.is_sure:
-                found.warn()
+            self._note_whole(found, is_known=lacks is not None)
         if is_recorded(out) and not lacks:
-            self._check(out, args, kwargs)
-            return out
+            return self._check(out, searches, leaves, args, kwargs)
+        if lacks and self._follow_rounded(searches, _floats_of(out), args, kwargs):
+            return self._adapted(leaves, args, kwargs)[0]
         if (lacks or found.is_sure) and self._move(found, searches, args, kwargs):
             return self._adapted(leaves, args, kwargs, self._moving(leaves, args, kwargs))[0]
         if self.compiled == "numerical" and not is_traced():
             self.by_differences = True
             return numerical(self.fun)(*args, **kwargs)
         if not found.is_sure and not lacks:
-            self._check(out, args, kwargs)
-            return out
+            return self._check(out, searches, leaves, args, kwargs)
         check_steered(flatten(out)[0])
         raise without_derivative(self.name, found)
+
+    def _note_whole(self, found: Found, *, is_known: bool) -> None:
+        """Note that a derivative is whole where a number was found; warn if that is not known."""
+        if is_known:
+            self.corrected.add(str(found))
+        elif found.is_sure:
+            found.warn()
 
     def _check_moving(
         self, moving: Moving | None, searches: Searches, args: Any, kwargs: Any
@@ -590,16 +598,17 @@ class _Runs:
             known = set(map(id, held))
             hold_more(held, (one for one in with_package(namespace) if id(one) not in known))
 
-    def _check(self, out: Any, args: Any, kwargs: Any) -> None:
-        """Refuse outputs if none depends on a tracked argument."""
-        if isinstance(out, AnyWrapper) and is_recorded(out) and not rounded_at.get():
-            return
-        leaves = [
-            leaf for leaf in flatten(out)[0] if is_floating(leaf) or type(leaf) in (float, complex)
-        ]
-        if not leaves or is_recorded(leaves):
-            self._check_rounded(leaves, args, kwargs)
-            return
+    def _check(
+        self, out: Any, searches: Searches, leaves: list[Any], args: Any, kwargs: Any
+    ) -> Any:
+        """Return the output of a run; refuse it if nothing of it depends on a tracked argument."""
+        if isinstance(out, AnyWrapper) and is_recorded(out) and not searches.rounded:
+            return out
+        parts = _floats_of(out)
+        if self._follow_rounded(searches, parts, args, kwargs):
+            return self._adapted(leaves, args, kwargs)[0]
+        if not parts or is_recorded(parts):
+            return out
         text = made_text.get()
         cause = (
             ""
@@ -607,11 +616,12 @@ class _Runs:
             else f"Text was made of a tracked value in {text[0]}, line {text[1]}: what is read "
             "back from it has no gradient. "
         )
-        if rounded_at.get():
+        if searches.rounded:
             raise AdaptationError(
                 f"no output of {self.name} depends on a tracked argument, so a derivative would be "
-                f"zero. round(x, decimals) was called in {rounded_at.get()}, and its derivative is "
-                'zero. Fix: gradwrap.adapting(f, rounding="through") takes the derivative of x.'
+                f"zero. round(x, decimals) was called in {', '.join(searches.rounded)}, and its "
+                'derivative is zero. Fix: gradwrap.adapting(f, rounding="through") takes the '
+                "derivative of x."
             )
         raise AdaptationError(
             f"{cause}no output of {self.name} depends on a tracked argument, so a derivative would "
@@ -622,38 +632,66 @@ class _Runs:
             "meant to be constant."
         )
 
-    def _check_rounded(self, leaves: list[Any], args: Any, kwargs: Any) -> None:
-        """Refuse outputs that depend, in part or as a whole, on tracked numbers that were rounded.
+    def _follow_rounded(self, searches: Searches, parts: list[Any], args: Any, kwargs: Any) -> bool:
+        """Tell if numbers that were rounded get derivatives; refuse what would lack a part of it.
 
-        For outputs that have gradients, two derivatives are compared: with rounded numbers as
-        constants, and with them as they were before.
+        They get those that they had before, if differences of the values confirm that: the steps of
+        rounding are too small to be seen. What has no derivative without them is refused; so is
+        what has another one.
         """
-        place = rounded_at.get()
-        if self.rounding != "refused" or not place or place in self.corrected:
-            return
-        what = "depends on no tracked argument"
-        if all(is_recorded(leaf) for leaf in leaves if isinstance(leaf, AnyWrapper)):
-            if is_traced() or is_checked.get():
-                return
-            if not self._turns_on_rounded(args, kwargs):
-                self.corrected.add(place)
-                return
-            what = "would lack a part of its gradient"
+        places = searches.rounded.keys() - self.corrected
+        if self.rounding != "refused" or not places:
+            return False
+        are_recorded = bool(parts) and all(
+            is_recorded(one) for one in parts if isinstance(one, AnyWrapper)
+        )
+        is_alone = is_traced() or is_checked.get()
+        if is_alone and (are_recorded or not is_recorded(parts)):
+            return False
+        if not is_alone:
+            match self._with_rounded(places, args, kwargs, are_recorded):
+                case "same":
+                    self.corrected |= places
+                    return False
+                case "confirmed":
+                    self.followed |= places
+                    return True
+                case _:
+                    pass
+        if not is_recorded(parts):
+            return False
+        what = "would lack a part of its gradient"
+        what = what if are_recorded else "depends on no tracked argument"
         raise AdaptationError(
-            f"an output of {self.name} {what}, and numbers were rounded to "
-            f"decimals in {place}: the derivative of a rounded number is zero. Fix: "
+            f"an output of {self.name} {what}, and numbers were rounded to decimals in "
+            f"{', '.join(sorted(places))}: the derivative of a rounded number is zero. Fix: "
             'gradwrap.adapting(f, rounding="through") takes the derivative of x in round(x, '
             'decimals), rounding="zero" lets the output be constant.'
         )
 
-    def _turns_on_rounded(self, args: Any, kwargs: Any) -> bool:
-        """Tell if the derivative is another one where rounded numbers have one."""
-        through = _Runs(self.fun, self.compiled, "through")
+    def _with_rounded(
+        self, places: AbstractSet[str], args: Any, kwargs: Any, are_recorded: bool
+    ) -> str:
+        """Tell if rounded numbers with derivatives leave that of the outputs the "same".
+
+        Or "confirmed" if it is the one of the values then; else "".
+        """
+
+        def follow(*args: Any, **kwargs: Any) -> Any:
+            before, self.followed = self.followed, self.followed | places
+            try:
+                return self(args, kwargs)
+            finally:
+                self.followed = before
+
         checking = is_checked.set(True)
         try:
-            return have_other_slopes(self.run, through.run, args, kwargs)
+            if are_recorded and not have_other_slopes(self.run, follow, args, kwargs):
+                return "same"
+            lacks = lacks_a_part(follow, self.fun, args, kwargs, steps=(FAR,))
         finally:
             is_checked.reset(checking)
+        return "confirmed" if lacks is False else ""
 
     def _explained(
         self, error: Exception, refusal: GradwrapError | None, args: Any, kwargs: Any
@@ -706,6 +744,11 @@ def _of_tracked_values(error: Exception) -> AdaptationError:
         "the derivative by differences; or make the function that does it one operation with "
         "f = gradwrap.primitive(f), and give it its derivative with gradwrap.defvjp(f, ...)."
     )
+
+
+def _floats_of(out: Any) -> list[Any]:
+    """Return the numbers and arrays of an output that may have derivatives."""
+    return [one for one in flatten(out)[0] if is_floating(one) or type(one) in (float, complex)]
 
 
 def _check_kept(searches: Searches, looked: dict[int, Looked], filled: list[Cache]) -> None:

@@ -24,7 +24,7 @@ from gradwrap.core.array.variable import Variable
 from gradwrap.core.calls.table_labels import note_product
 from gradwrap.core.levels.levels import is_differentiating
 from gradwrap.core.levels.modes import is_traced
-from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_index
+from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, native, unwrapped_index
 from gradwrap.core.library.labelled import (
     Labelled,
     are_kept,
@@ -842,18 +842,24 @@ def _as_an_array(convert: Any) -> Any:
 
 
 def _has_tracked(data: Any) -> bool:
-    """Tell if a value is tracked, or if one among the contents of a column is."""
+    """Tell if a value is tracked, or if one among the contents of a column is.
+
+    In a trace, all floats count as such: they may be others in each call.
+    """
     if isinstance(data, AnyWrapper):
-        return is_recorded(data)
+        return is_recorded(data) or (is_traced() and data.dtype.kind == "f")
     if isinstance(data, DICT):
         return any(map(_has_tracked, data.values()))
     return isinstance(data, SEQUENCE) and any(map(_has_tracked, data))
 
 
 def _untracked(data: Any) -> Any:
-    """Return the plain array of one without a gradient, and other values as they are."""
+    """Return the plain array of one without a gradient, and other values as they are.
+
+    In a trace, it is compared in each call, or refused.
+    """
     return (
-        _columns().plain(data) if isinstance(data, AnyWrapper) and not is_recorded(data) else data
+        np.asarray(native(data)) if isinstance(data, AnyWrapper) and not is_recorded(data) else data
     )
 
 

@@ -42,12 +42,14 @@ def lacks_a_part(  # noqa: PLR0913  the functions, the call, and how they are co
     *,
     strictly: bool = False,
     is_rough: bool = False,
+    steps: tuple[float, ...] = (),
 ) -> bool | None:
     """Tell if the derivative of an adapted function is not that of its values; None if unknown.
 
     Under `vmap`, it is that of the first example. Strictly, the differences to both sides must
     agree: where there is a kink, or the values have an error of their own, it is unknown. If the
-    values are rough, as those of a search that ends at a tolerance, longer steps may do.
+    values are rough, as those of a search that ends at a tolerance, longer steps may do. `steps`
+    are others than the usual ones.
     """
     line = _Line(args, kwargs)
 
@@ -61,7 +63,7 @@ def lacks_a_part(  # noqa: PLR0913  the functions, the call, and how they are co
             there = along(0.0)
             if not is_recorded(there) and not _are_close(parts_of(values_there), there):
                 return None  # of random numbers, say
-            steps = (STEP, FAR) if strictly else (STEP,)
+            steps = steps or ((STEP, FAR) if strictly else (STEP,))
             sides = [(step, [along(step), there, along(-step)]) for step in steps]
     except Exception:  # noqa: BLE001  an argument may not move: there is nothing to compare
         return None

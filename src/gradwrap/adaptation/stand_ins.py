@@ -268,7 +268,7 @@ def _is_standard(module: ModuleType) -> bool:
 
 def _of_standard(module: ModuleType, wrapped: Any) -> ModuleType:
     """Copy a namespace of the Array API standard, with functions that take variables."""
-    of_numpy = module.__name__.startswith("array_api_compat.numpy")
+    of_numpy = vars(module).get("ndarray") is _np.ndarray  # also in copies of array-api-compat
     extensions: dict[str, Any] = {name: getattr(module, name, None) for name in EXTENSIONS}
     for name, value in {**vars(module), **extensions}.items():
         own: Any = getattr(wrapped, name, None)

@@ -6,7 +6,7 @@ import dataclasses
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gradwrap.core.array.adapted import as_python
+from gradwrap.core.array.adapted import as_python, note_stopped
 from gradwrap.core.array.variable import Variable, variable_class
 from gradwrap.core.graph.checking import check_differentiable
 from gradwrap.core.graph.node import Leaf
@@ -287,6 +287,7 @@ def stop_gradient(x: T) -> T:
     >>> gw.grad(lambda x: x * gw.stop_gradient(x))(3.0)
     np.float64(3.0)
     """
+    note_stopped()
 
     def stop(leaf: Any) -> Any:
         return leaf.detach() if isinstance(leaf, AnyWrapper) else leaf

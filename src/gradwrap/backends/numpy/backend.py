@@ -123,6 +123,8 @@ def _repeated(x: Any, /, shape: tuple[int, ...]) -> Any:
         if times <= SHORT and x.shape[-1:] == (1,) and x.size * times == size:
             return x.repeat(times).reshape(shape)  # a view makes each use go line by line
         return np.broadcast_to(x, shape)
+    if not issubclass(type_of(x), (np.ndarray, np.generic)):  # a cotangent in a trace
+        return untyped.broadcast_to(x, shape)
     whole = np.empty(shape, x.dtype)
     whole[...] = x
     return whole

@@ -13,7 +13,7 @@ import numpy as np
 
 from gradwrap.compiler.ir.evaluate import evaluated
 from gradwrap.compiler.ir.layout import IN_ORDER, order_of
-from gradwrap.compiler.ir.operations import ITEM, OPAQUE
+from gradwrap.compiler.ir.operations import ITEM
 from gradwrap.compiler.ir.program import (
     NDARRAY,
     UFUNC,
@@ -259,7 +259,7 @@ class _Structure:
             raise _Fault(f"{_shown(step)} has keywords out of order")
         fn: Any = step.fn
         if isinstance(fn, UFUNC):
-            if step.name not in (fn.__name__, f"{OPAQUE}{fn.__name__}"):
+            if step.name.rpartition(".")[2] != fn.__name__:  # a path names private ones
                 raise _Fault(f"{_shown(step)} calls {fn.__name__}")
             if len(step.args) != fn.nin:
                 raise _Fault(f"{_shown(step)} has {len(step.args)} operands")

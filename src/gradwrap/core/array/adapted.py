@@ -37,8 +37,10 @@ shown_as: dict[int, Any] = {}
 """By the id of a class: the function that gives the class that adapted code sees in place of it."""
 rounding: ContextVar[str] = ContextVar("gradwrap_rounding", default="zero")
 """The derivative of numbers that adapted code rounds to decimals: that of x if "through"."""
-rounded_at: ContextVar[str] = ContextVar("gradwrap_rounded", default="")
-"""The line of adapted code that last rounded a tracked number."""
+rounded_at: ContextVar[dict[str, None] | None] = ContextVar("gradwrap_rounded", default=None)
+"""The lines of adapted code that have rounded a tracked number, without a derivative."""
+followed: ContextVar[frozenset[str]] = ContextVar("gradwrap_followed", default=frozenset())
+"""The lines where a rounded number has the derivative of the number."""
 plain_made: ContextVar[list[int] | None] = ContextVar("gradwrap_plain_made", default=None)
 """How often the adapted call that runs has made plain numbers or text of values, how many of the
 texts give a number exactly, and how often it has asked for the bytes of an array."""
@@ -86,6 +88,13 @@ def bytes_for_key(variable: Any, order: Any) -> bytes | None:
     texts_of_call().add_bytes(numbers)
     ask("bytes")
     return bytes(numbers.tobytes(order))
+
+
+def note_stopped() -> None:
+    """Note that adapted code stops a gradient itself, which the values do not show."""
+    ask = asker.get()
+    if ask is not None and adapted_caller(3) is not None:
+        ask("stopped")
 
 
 def adapted_caller(depth: int = 2) -> FrameType | None:
@@ -245,11 +254,14 @@ def rounded(variable: Any, made: Any, *, is_whole: bool = False) -> Any:
     ask = None if is_whole else asker.get()
     if ask is not None:
         ask("rounded")
-    if rounding.get() == "through":
+    place = f"{caller.code.co_name} ({caller.module}, line {caller.line})"
+    if rounding.get() == "through" or place in followed.get():
         return variable + (made - variable.detach())  # exactly `made`: the difference is exact
     if is_whole:
         return made.astype(int) if variable.shape == () else made
-    rounded_at.set(f"{caller.code.co_name} ({caller.module}, line {caller.line})")
+    places = rounded_at.get()
+    if places is not None:
+        places[place] = None
     return made
 
 

@@ -6,7 +6,7 @@ import warnings
 import weakref
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from gradwrap.core.array.adapted import adapted_caller
+from gradwrap.core.array.adapted import adapted_caller, note_stopped
 from gradwrap.core.array.writing import inplace
 from gradwrap.core.array.writing.ownership import handed_out
 from gradwrap.core.array.writing.views import view_of
@@ -170,6 +170,7 @@ class GraphMethods(Generic[A]):
 
     def detach(self) -> Self:
         """Return the same data, not tracked at any level; the graph of this array is unchanged."""
+        note_stopped()
         return self._namespace.stop_gradient(self)  # type: ignore[no-any-return]  # of the same class
 
     def detach_(self) -> Self:

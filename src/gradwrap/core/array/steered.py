@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwrap.core.array.adapted import callers_for, rounding
+from gradwrap.core.array.adapted import callers_for, followed, rounding
 from gradwrap.core.calls.loop import first_example
 from gradwrap.core.levels.levels import is_differentiating, newest_level, silent_up_to
 from gradwrap.core.levels.modes import equalities
@@ -214,8 +214,10 @@ class Searches:
         self._is_sure = False
         self._made: dict[tuple[CodeType, int], Found | None] = {}
         """By place: where bytes, text or a whole number were made of a tracked value."""
+        self.rounded: dict[str, None] = {}
+        """The lines that rounded a tracked number to decimals, without a derivative."""
         self._is_through = False
-        """Whether rounded numbers have derivatives, which their values do not show."""
+        """Whether the code has other derivatives than its values: of rounded numbers, or none."""
 
     def look(self, jumps: str, left: Any, right: Any = 0.0) -> None:
         """Note an operation on a tracked value that jumps where a difference of numbers is zero."""
@@ -268,10 +270,11 @@ class Searches:
         if frame is None or silent_up_to() >= newest_level():
             return
         place = frame.f_code, frame.f_lasti
+        self._is_through |= made == "stopped"
         if made == "rounded":
             self._made[place] = None
-            self._is_through = rounding.get() == "through"
-        elif place not in self._made:
+            self._is_through |= rounding.get() == "through" or bool(followed.get())
+        elif made != "stopped" and place not in self._made:
             is_read = made != "text" or not _is_shown(frame)
             self._made[place] = Found.at(frame, is_sure=False, made=made) if is_read else None
 

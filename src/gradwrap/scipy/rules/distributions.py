@@ -37,6 +37,7 @@ from gradwrap.scipy.array_api import array_api_paths
 from gradwrap.scipy.calls import are_plain
 from gradwrap.scipy.kinds import Formula
 from gradwrap.scipy.rules.distribution_bodies import BODIES, unit_rule
+from gradwrap.scipy.solving import data_of
 from gradwrap.scipy.table import Kind, Row
 from gradwrap.transforms.arguments import stop_gradient
 
@@ -216,9 +217,9 @@ def _refuse_integers(dist: Any, name: str, shapes: Sequence[Any]) -> None:
     for place, (value, info) in enumerate(zip(shapes, known, strict=False)):
         if not info.integrality or not is_recorded(value):
             continue
-        fixed = [np.asarray(native(shape)) for shape in shapes]
+        fixed = [data_of(shape) for shape in shapes]
         between = [shape + (0.25 if i == place else 0) for i, shape in enumerate(fixed)]
-        if not np.any(dist._argcheck(*between)):
+        if not np.any(_asked_of(_plain(_one_of(dist)), "_argcheck", *between)):
             raise NoRuleError(
                 f"{_named(dist, name)} has no derivative with respect to its argument "
                 f"{info.name}, which is tracked: it is an integer. Fix: .detach() it."
@@ -478,9 +479,15 @@ def _support(dist: Any, shapes: Sequence[Any]) -> tuple[Any, Any, Any]:
             valid = valid & (stop_gradient(shape) > 0)
         plain = _plain(dist)
         return plain.a, plain.b, valid
-    fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
-    lower, upper = _plain(dist)._get_support(*fixed)
-    return lower, upper, _plain(dist)._argcheck(*fixed)
+    fixed = [data_of(stop_gradient(shape)) for shape in shapes]
+    lower, upper = _asked_of(_plain(dist), "_get_support", *fixed)
+    return lower, upper, _asked_of(_plain(dist), "_argcheck", *fixed)
+
+
+def _asked_of(dist: Any, name: str, *data: Any) -> Any:
+    """Return what a method of SciPy's says of data; a trace records it as one operation."""
+    native = getattr(dist, "_native", type(dist))
+    return called(MethodType(getattr(native, name), dist), f"opaque.{name}", *data)
 
 
 CHECKS = ("_get_support", "_argcheck")
@@ -666,15 +673,15 @@ def _integral(dist: Any, name: str, y: Any, shapes: Sequence[Any]) -> Any:
     This is the rule of Takahasi and Mori on a bounded or unbounded interval, as in
     `rules/incomplete`.
     """
-    place = np.asarray(stop_gradient(y))
-    fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
+    place = data_of(stop_gradient(y))
+    fixed = [data_of(stop_gradient(shape)) for shape in shapes]
     plain = _plain(dist)
-    lower, upper = plain._get_support(*fixed)
-    values = {one: getattr(dist._native, one)(plain, place, *fixed) for one in ("cdf", "sf")}
+    lower, upper = _asked_of(plain, "_get_support", *fixed)
+    values = {one: _asked_of(plain, one, place, *fixed) for one in ("cdf", "sf")}
     above = values["cdf"] > 0.5
     halves = [
-        dist._native.isf(plain, 0.5 * values["sf"], *fixed),
-        dist._native.ppf(plain, 0.5 * values["cdf"], *fixed),
+        _asked_of(plain, "isf", 0.5 * values["sf"], *fixed),
+        _asked_of(plain, "ppf", 0.5 * values["cdf"], *fixed),
     ]
     sign = np.where(above, 1.0, -1.0)
     end = np.where(above, upper, lower)
@@ -695,7 +702,7 @@ def _integral(dist: Any, name: str, y: Any, shapes: Sequence[Any]) -> Any:
             size = np.where(chosen, size, 0.0)  # noqa: PLW2901  elsewhere the integral is 0
             t = y[..., None] + size[..., None] * nodes
             data = stop_gradient(t)
-            inside = (data > np.asarray(lower)[..., None]) & (data < np.asarray(upper)[..., None])
+            inside = (data > data_of(lower)[..., None]) & (data < data_of(upper)[..., None])
             t = np.where(inside, t, y[..., None])
             parts = np.where(inside, density(dist, t, wide), 0.0)
             total = total + sign * size * np.sum(parts * weights, axis=-1)
@@ -717,7 +724,7 @@ def _discrete(
     """Evaluate a method of a discrete distribution by the methods of its class."""
     if name in ("ppf", "isf"):  # an integer, and `loc`
         return loc + (out - stop_gradient(loc))
-    k = np.asarray(stop_gradient(x)) - np.asarray(stop_gradient(loc))
+    k = data_of(stop_gradient(x)) - data_of(stop_gradient(loc))
     shape = np.broadcast_shapes(*map(np.shape, (k, *shapes))) or (1,)
     k, *shapes = (_spread(value, shape) for value in (k, *shapes))
     lower, upper, valid = _support(dist, shapes)
@@ -745,17 +752,17 @@ TERMS = 2_000
 
 def _summed(dist: Any, name: str, k: Any, shapes: Sequence[Any]) -> Any:
     """Sum the probabilities on the bounded side."""
-    fixed = [np.asarray(stop_gradient(shape)) for shape in shapes]
+    fixed = [data_of(stop_gradient(shape)) for shape in shapes]
     plain = _plain(dist)
-    lower = plain._get_support(*fixed)[0]
-    low = np.min(np.where(np.isfinite(lower), lower, dist._native.ppf(plain, 1e-17, *fixed)))
+    lower = _asked_of(plain, "_get_support", *fixed)[0]
+    low = np.min(np.where(np.isfinite(lower), lower, _asked_of(plain, "ppf", 1e-17, *fixed)))
     count = int(np.max(k) - low) + 1
     if count > TERMS:
         raise NoRuleError(f"{_named(dist, name)}: a sum of {count} terms is too long. Fix: fewer.")
     places = low + np.arange(count)
     wide = tuple(shape[..., None] if np.ndim(shape) else shape for shape in shapes)
-    inside = (places <= k[..., None]) & (places >= np.asarray(lower)[..., None])
-    safe = np.where(inside, places, np.asarray(k)[..., None])
+    inside = (places <= k[..., None]) & (places >= data_of(lower)[..., None])
+    safe = np.where(inside, places, data_of(k)[..., None])
     total = np.sum(np.where(inside, mass(dist, safe, wide, logarithm=False), 0.0), axis=-1)
     return total if name == "cdf" else 1.0 - total
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from gradwrap.core.array.adapted import adapted_caller
 from gradwrap.core.array.writing.loans import lend
+from gradwrap.core.levels.modes import called
 from gradwrap.core.levels.wrapper import AnyWrapper, is_recorded, unwrapped_key
 from gradwrap.core.values.dynamic import TUPLE
 from gradwrap.errors import NoRuleError
@@ -523,7 +524,8 @@ def _standing_for(original: Any, name: str, function: Any) -> Any:
         given = named | {f"{vector}_at": _chosen(named, vector) for vector in "xy"}
         asked: Any = None
         if reports or "asked" in wanted:
-            asked = given["asked"] = original(**_plain(forbidding(named)))
+            asked = called(original, f"opaque.{name}", **_plain(forbidding(named)))
+            given["asked"] = asked
         words = {key: _cast(value, dtype) for key, value in given.items() if key in wanted}
         if not reports:
             return _numbers(function(**words), dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import math
 from functools import partial, partialmethod
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import numpy as np
 
 from gradwrap.core.levels.modes import called
 from gradwrap.core.levels.wrapper import is_recorded, unwrapped_key
+from gradwrap.core.library.backend import backend_of
 from gradwrap.core.library.labelled import unlabelled
 from gradwrap.core.values.dynamic import attributes_of, type_of
 from gradwrap.errors import NoRuleError
@@ -18,8 +20,9 @@ from gradwrap.scipy.calls import holds_variable
 from gradwrap.scipy.classes import Class, in_namespace, meta_of
 from gradwrap.scipy.dispatching import Constant, Refused
 from gradwrap.scipy.kinds import formula
-from gradwrap.scipy.solving import as_array, attached, data_of, plain
+from gradwrap.scipy.solving import as_array, attached, data_of, is_tracer, plain
 from gradwrap.scipy.table import Row, register
+from gradwrap.transforms.arguments import stop_gradient
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -514,6 +517,51 @@ def _untracked(native: Any, value: Any) -> Any:
     return plain(value)
 
 
+class _OfPoints:
+    """What an object of SciPy's, made of points, says of places: one operation of a program.
+
+    Without a method, that is a digest of all its whole numbers, such as the corners of simplices.
+    """
+
+    def __init__(self, make: Any, options: tuple[Any, ...], method: str = "") -> None:
+        self.made_by: tuple[Any, ...] = (make, options, method)
+
+    def __call__(self, points: Any, *args: Any, **kwargs: Any) -> Any:
+        make, options, method = self.made_by
+        made = make(points, *options)
+        return getattr(made, method)(*args, **kwargs) if method else _digest(made)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _OfPoints) and self.made_by == other.made_by
+
+    def __hash__(self) -> int:
+        return hash((_OfPoints, self.made_by[0], self.made_by[2]))
+
+
+def _digest(made: Any) -> Any:
+    """Return four integers that tell the whole numbers of an object from others."""
+    known = hashlib.sha256()
+    for name, value in sorted(vars(made).items()):
+        array = value if isinstance(value, np.ndarray) else np.empty(0)
+        if array.dtype.kind in "biu" and isinstance(value, np.ndarray):
+            known.update(f"{name}{array.shape}".encode() + array.tobytes())
+        elif isinstance(value, (int, list)):
+            known.update(f"{name}{value}".encode())
+    return np.frombuffer(known.digest(), dtype=np.int64)
+
+
+def _made_of(make: Any, points: Any, options: tuple[Any, ...]) -> Any:
+    """Make an object of SciPy's of the values of points.
+
+    A program asks in each call whether its places are the same: the trace knows these alone.
+    """
+    data = plain(points)
+    if not is_tracer(data):
+        return make(data, *options)
+    np.asarray(called(_OfPoints(make, options), "opaque.places", data))  # compared in each call
+    return make(backend_of(data).concrete(data), *options)
+
+
 def _hull(native: Any) -> Any:
     """Make the class of convex hulls of tracked points; which of them it has are plain places."""
 
@@ -524,8 +572,8 @@ def _hull(native: Any) -> Any:
                     "scipy.spatial.ConvexHull(incremental=True) has no derivative. Fix: make the "
                     "hull of all points at once."
                 )
-            made = native(plain(points), incremental, qhull_options)
-            return _with_points(made, Hull, points) if is_recorded(points) else made
+            made = _made_of(native, points, (incremental, qhull_options))
+            return _with_points(made, Hull, points) if _moves(points) else made
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             pass
@@ -550,7 +598,7 @@ def _with_points(hull: Any, kind: Any, points: Any) -> Any:
     point is. The plane of a facet is `n @ (x - within) == 1`.
     """
     points = as_array(points) * 1.0
-    size, within = hull.ndim, np.mean(hull.points[hull.vertices], axis=0)
+    size, within = hull.ndim, stop_gradient(np.mean(points[hull.vertices], axis=0))
     facets = points[hull.simplices] - within
     sides = facets[:, 1:] - facets[:, :1]
     squares = sides @ np.swapaxes(sides, -1, -2)
@@ -563,11 +611,27 @@ def _with_points(hull: Any, kind: Any, points: Any) -> Any:
     equations = np.concatenate([unit, offsets], axis=-1)
     found = {"volume": volume, "area": area, "equations": equations}
     found |= {"min_bound": np.min(points, axis=0), "max_bound": np.max(points, axis=0)}
-    values = {name: getattr(hull, name) for name in found}
-    known = attached("spatial.ConvexHull", values, {(name,): one for name, one in found.items()})
+    known = _beside(hull, found)
     hull.__dict__.update(known, _tracked=points)
     hull.__class__ = kind
     return hull
+
+
+def _moves(points: Any) -> bool:
+    """Tell if points are tracked, or values of a trace."""
+    return is_recorded(points) or is_tracer(plain(points))
+
+
+def _beside(made: Any, found: dict[str, Any]) -> Any:
+    """Return the parts of SciPy's object with the derivatives of those that formulas give.
+
+    A program computes them by the formulas.
+    """
+    if any(map(is_tracer, map(plain, found.values()))):
+        return found
+    values = {name: getattr(made, name) for name in found}
+    parts = {(name,): one for name, one in found.items()}
+    return attached(f"spatial.{type(made).__name__}", values, parts)
 
 
 def _of_compiled(
@@ -581,11 +645,13 @@ def _of_compiled(
 
     def make(native: Any) -> Any:
         def __new__(cls: Any, first: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807  a class's
-            made = native(plain(first), *plain(args), **plain(kwargs))
-            if not is_recorded(first):
+            make = functools.partial(native, **plain(kwargs)) if kwargs else native
+            made = _made_of(make, first, tuple(plain(args)))
+            if not _moves(first):
                 return made
             of_tracked = object.__new__(kind)
             of_tracked.__dict__.update(vars(made), _made=made, _tracked=as_array(first) * 1.0)
+            of_tracked._options = make, tuple(plain(args))
             return of_tracked
 
         body: dict[str, Any] = {"__new__": __new__, "__module__": native.__module__}
@@ -601,14 +667,15 @@ def _of_compiled(
 
 
 def _found(name: str, formula: Callable[[Any, Any], Any], self: Any) -> Any:
-    made = self._made
-    found = formula(made, self._tracked)
-    path = f"spatial.{type(made).__name__}"
-    return attached(path, {name: getattr(made, name)}, {(name,): found})[name]
+    return _beside(self._made, {name: formula(self._made, self._tracked)})[name]
 
 
 def _place(self: Any, name: str, xi: Any, *args: Any, **kwargs: Any) -> Any:
-    return getattr(self._made, name)(plain(as_array(xi)), *args, **kwargs)
+    points, places = plain(self._tracked), plain(as_array(xi))
+    if not is_tracer(points) and not is_tracer(places):
+        return getattr(self._made, name)(places, *args, **kwargs)
+    make, options = self._options
+    return called(_OfPoints(make, options, name), f"opaque.{name}", points, places, *args, **kwargs)
 
 
 def _refused_part(name: str, self: Any) -> Any:
