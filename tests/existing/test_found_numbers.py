@@ -399,3 +399,49 @@ def test_a_branch_without_a_search_has_its_own_derivative(tmp_path: Path) -> Non
     adapted = gw.adapting(run)
     for x in (X, 0.5 * X, X):
         np.testing.assert_allclose(gw.grad(adapted)(x), differences(run, x), rtol=1e-8)
+
+
+EARLY = """
+    TOLERANCE = 1e-13
+    def root(a, tolerance):
+        low, high = 0.0, 4.0
+        while high - low > tolerance:
+            middle = (low + high) / 2
+            if middle**2 < a: low = middle
+            else: high = middle
+        return (low + high) / 2
+    def run(x): return root(x[0], TOLERANCE) * x[1]
+    def given(x, tolerance): return root(x[0], tolerance) * x[1]
+    """
+SLOPES = [X[1] / 2 / X[0] ** 0.5, X[0] ** 0.5]
+
+
+@pytest.mark.parametrize("tolerance", [1e-3, 2e-4])
+def test_a_search_that_ends_early_is_refused(tolerance: float, tmp_path: Path) -> None:
+    package = written(tmp_path, EARLY)
+    package.TOLERANCE = tolerance
+    for transform in (gw.grad, gw.jacfwd):
+        with pytest.raises(AdaptationError, match=r"found in root .* as in a bisection"):
+            transform(gw.adapting(package.run))(X)
+
+
+@pytest.mark.filterwarnings("ignore::gradwrap.errors.CompileWarning")
+def test_a_search_is_compared_again_when_its_tolerance_changes(tmp_path: Path) -> None:
+    package = written(tmp_path, EARLY)
+    eager = gw.grad(gw.adapting(package.run))
+    compiled = gw.compile(gw.grad(gw.adapting(package.run)))
+    for gradient in (eager, compiled):
+        package.TOLERANCE = 1e-13
+        for x in (X, 1.2 * X):
+            wanted = [x[1] / 2 / x[0] ** 0.5, x[0] ** 0.5]
+            np.testing.assert_allclose(gradient(x), wanted, rtol=1e-9)
+        package.TOLERANCE = 1e-3
+        with pytest.raises(AdaptationError, match="as in a bisection"):
+            gradient(X)
+        package.TOLERANCE = 1e-13
+        np.testing.assert_allclose(gradient(X), SLOPES, rtol=1e-9)
+    gradient = gw.grad(gw.adapting(package.given))
+    for tolerance in (1e-13, 1e-12):
+        np.testing.assert_allclose(gradient(X, tolerance), SLOPES, rtol=1e-9)
+    with pytest.raises(AdaptationError, match="as in a bisection"):
+        gradient(X, 1e-3)

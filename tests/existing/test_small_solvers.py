@@ -415,3 +415,31 @@ LISTS = """
 def test_more_arguments_may_be_a_list_where_scipy_takes_one(name: str, tmp_path: Path) -> None:
     """Some of SciPy's functions call `f(x, *args)`, others take a list for one argument."""
     check(getattr(written(tmp_path, LISTS), name), rtol=1e-3 if name in LOOSE else 1e-5)
+
+
+def test_a_function_of_a_solver_may_call_a_solver(tmp_path: Path) -> None:
+    package = written(
+        tmp_path,
+        """
+        import math
+        from scipy.optimize import brentq
+        def factor(d, v):
+            re = v * d / 1.5e-5
+            if re < 100: re = 100
+            def residual(f):
+                rough = math.log10(9e-5 / (3.7 * d) + 2.51 / (re * math.sqrt(f)))
+                return 1.0 / math.sqrt(f) + 2.0 * rough
+            return brentq(residual, 0.005, 0.1, xtol=1e-15)
+        def diameter(flow, rate):
+            def residual(d):
+                v = flow / (math.pi * d**2 / 4.0)
+                return factor(d, v) * 0.6 * v**2 / d - rate
+            return brentq(residual, 0.05, 2.0, xtol=1e-14)
+        def run(x): return 10.0 * diameter(x[0] + x[1], 1.0 + x[2]) + x[3]
+        """,
+    )
+    check(package.run)
+    second = gw.hessian(gw.adapting(package.run))(X)
+    slope = gw.grad(gw.adapting(package.run))
+    wanted = [(slope(X + e) - slope(X - e)) / 2e-5 for e in 1e-5 * np.eye(4)]
+    np.testing.assert_allclose(second, wanted, rtol=1e-4, atol=1e-6)

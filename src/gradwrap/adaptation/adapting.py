@@ -36,6 +36,8 @@ from gradwrap.adaptation.rounded_keys import caches as looked_in
 from gradwrap.adaptation.search_loops import loops_of, only
 from gradwrap.adaptation.searching import (
     FAR,
+    LONGER,
+    STEP,
     have_other_slopes,
     lacks_a_part,
     without_derivative,
@@ -103,6 +105,7 @@ Rounding = Literal["refused", "zero", "through"]
 P = ParamSpec("P")
 R = TypeVar("R")
 
+NUMBERS = (bool, int, float, str)
 ROUNDS = 60
 """So many times a function is run at most."""
 AGAIN = 2
@@ -218,6 +221,11 @@ class _Runs:
         self.by_differences = False
         self.corrected: set[str] = set()
         """The places of searches whose results have whole derivatives."""
+        self.read: dict[tuple[int, str], dict[str, Any]] = {}
+        """By its dictionary and name: each global number that code reads where searches are."""
+        self.numbers: list[Any] = []
+        """These numbers and those among the arguments, when the places were found right."""
+        self.changes: int = 0
         self.loops: Loops = {}
         """The loops of searches whose results get their derivatives by the implicit function
         theorem."""
@@ -257,9 +265,36 @@ class _Runs:
             out = self._searched(found, searches, out, leaves, args, kwargs)
             if str(found) in self.corrected:  # the derivative is whole, whatever was found
                 self.corrected |= searches.places.union(map(str, searches.made))
+                self._note_numbers([found, *searches.found.values()], leaves)
                 found_at.set(steered)
             return out
         return self._check(out, searches, leaves, args, kwargs)
+
+    def _note_numbers(self, places: Iterable[Found], leaves: list[Any]) -> None:
+        """Note the numbers that code reads where searches are right, such as their tolerances."""
+        for code, namespace, _ in (one for found in places for one in found.stack):
+            for name in code.co_names:
+                if type(namespace.get(name)) in NUMBERS:
+                    self.read[id(namespace), name] = namespace
+        self.numbers = self._numbers(leaves)
+
+    def _numbers(self, leaves: list[Any]) -> list[Any]:
+        given = [leaf for leaf in leaves if type(leaf) in NUMBERS]
+        return [*given, *(names.get(name) for (_, name), names in self.read.items())]
+
+    def _forget_if_changed(self, leaves: list[Any]) -> None:
+        """Let all places be compared again if a number has changed that their code reads.
+
+        That is so at the first change, the second, the fourth, and so on.
+        """
+        if not self.corrected or is_checked.get():
+            return
+        now = self._numbers(leaves)
+        if now == self.numbers:
+            return
+        self.numbers, self.changes = now, self.changes + 1
+        if not self.changes & (self.changes - 1):
+            self.corrected.clear()
 
     def _prepare_for_trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Take the copy that a trace has made of the function, and find its modules by a run."""
@@ -476,12 +511,13 @@ class _Runs:
     def _lacks_a_part(self, found: Found, args: Any, kwargs: Any) -> bool | None:
         checking = is_checked.set(True)
         is_rough = bool(self.loops)
-        strictly = not (found.is_sure or is_rough)
-
+        compare = functools.partial(lacks_a_part, self.run, self.fun, args, kwargs)
         try:
-            return lacks_a_part(
-                self.run, self.fun, args, kwargs, strictly=strictly, is_rough=is_rough
-            )
+            if not (found.is_sure or is_rough):
+                return compare(steps=(), strictly_at=(STEP, FAR))
+            lacks = compare(is_rough=is_rough)
+            # a search that ends early gives steps, too small for the code to mean them
+            return lacks if lacks is not False else bool(compare(steps=(), strictly_at=LONGER))
         finally:
             is_checked.reset(checking)
 
@@ -502,6 +538,7 @@ class _Runs:
         first: Exception | None = None
         refusal: GradwrapError | None = None
         again = 0
+        self._forget_if_changed(leaves)
         given = [leaf for leaf in leaves if isinstance(leaf, AnyWrapper)]
         as_given = list(map(snapshot, given))
         if self.watch:

@@ -30,6 +30,8 @@ FAR = 1e-3
 LONGER = (1e-3, 1e-2)
 """The steps where values are rough."""
 TOLERANCE = 1e-3
+FARTHER = 0.1
+"""That of a difference to points farther away than `FAR`, which has an error of its own."""
 NOISE = 1e-15
 """The error of values by rounding, in proportion to the largest."""
 
@@ -40,16 +42,16 @@ def lacks_a_part(  # noqa: PLR0913  the functions, the call, and how they are co
     args: Any,
     kwargs: Any,
     *,
-    strictly: bool = False,
+    steps: tuple[float, ...] = (STEP,),
+    strictly_at: tuple[float, ...] = (),
     is_rough: bool = False,
-    steps: tuple[float, ...] = (),
 ) -> bool | None:
     """Tell if the derivative of an adapted function is not that of its values; None if unknown.
 
-    Under `vmap`, it is that of the first example. Strictly, the differences to both sides must
-    agree: where there is a kink, or the values have an error of their own, it is unknown. If the
-    values are rough, as those of a search that ends at a tolerance, longer steps may do. `steps`
-    are others than the usual ones.
+    Under `vmap`, it is that of the first example. It is compared with differences of some steps. If
+    strictly, those to both sides must agree: where there is a kink, or the values have an error of
+    their own, it is unknown. If the values are rough, as those of a search that ends at a
+    tolerance, longer steps may do.
     """
     line = _Line(args, kwargs)
 
@@ -63,17 +65,19 @@ def lacks_a_part(  # noqa: PLR0913  the functions, the call, and how they are co
             there = along(0.0)
             if not is_recorded(there) and not _are_close(parts_of(values_there), there):
                 return None  # of random numbers, say
-            steps = steps or ((STEP, FAR) if strictly else (STEP,))
-            sides = [(step, [along(step), there, along(-step)]) for step in steps]
+            sides = [
+                (step, step not in steps, [along(step), there, along(-step)])
+                for step in (*steps, *strictly_at)
+            ]
     except Exception:  # noqa: BLE001  an argument may not move: there is nothing to compare
         return None
-    if is_recorded([one for _, three in sides for some in three for one in some]):
+    if is_recorded([one for *_, three in sides for some in three for one in some]):
         return True  # plain calls find what the run has left
     found = [np.asarray(one) for one in parts_of(exact)]
     shapes = [one.shape for one in found]
-    if any(list(map(np.shape, some)) != shapes for _, three in sides for some in three):
+    if any(list(map(np.shape, some)) != shapes for *_, three in sides for some in three):
         return None
-    differ = any(_differ(found, step, three, strictly=strictly) for step, three in sides)
+    differ = any(_differ(found, step, three, strictly=is_so) for step, is_so, three in sides)
     if not is_rough or not differ:
         return differ
     with differentiating(False):
@@ -147,11 +151,13 @@ def _differ(found: list[Any], step: float, three: list[list[Any]], *, strictly: 
             np.where(_has_slope(f, w, (a - t) / step, (t - b) / step), w, f)
             for f, w, t, a, b in zip(found, wanted, there, ahead, back, strict=True)
         ]
-    return _are_others(found, wanted, NOISE * size / step)
+    return _are_others(found, wanted, NOISE * size / step, FARTHER if step > FAR else TOLERANCE)
 
 
-def _are_others(found: list[Any], wanted: list[Any], noise: float) -> bool:
-    allowed = TOLERANCE * _largest(wanted) + noise
+def _are_others(
+    found: list[Any], wanted: list[Any], noise: float, tolerance: float = TOLERANCE
+) -> bool:
+    allowed = tolerance * _largest(wanted) + noise
     return any(bool(np.any(np.abs(a - b) > allowed)) for a, b in zip(found, wanted, strict=True))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import functools
 import sys
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,7 @@ from gradwrap.transforms.implicit import named_root
 from gradwrap.transforms.recomputing import may_keep, recomputing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from gradwrap.scipy.results import Path
     from gradwrap.transforms.custom_calls import Pull
@@ -180,13 +181,20 @@ def _given_variable(function: Any) -> Any:
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        token = natively.set(False)  # what it calls of SciPy may get such values
-        try:
+        with _user_code():
             return function(*_as_variables(args), **_as_variables(kwargs))
-        finally:
-            natively.reset(token)
 
     return called
+
+
+@contextmanager
+def _user_code() -> Generator[None]:
+    """Run a callback of the user: what it calls of SciPy may get tracked values."""
+    token = natively.set(False)
+    try:
+        yield
+    finally:
+        natively.reset(token)
 
 
 def _as_variables(value: Any) -> Any:
@@ -270,7 +278,8 @@ def quiet(function: Any) -> Any:
         if is_first:  # what it keeps of this call has derivatives
             is_first, before = False, noted.get()
             try:
-                return plain(function(*args, **kwargs))
+                with _user_code():
+                    return plain(function(*args, **kwargs))
             except GradwrapError:  # its results may have to be plain
                 noted.set(before)
         with no_grad():

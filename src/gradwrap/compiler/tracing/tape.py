@@ -119,7 +119,8 @@ class Reference:
         self._layout: Any = None
         self._base: Callable[[], Any]
         self._found: Callable[[], Any] = weakref.ref(found)
-        if type(base) is NDARRAY and base.flags.owndata and base.flags.forc:
+        is_view = type(base) is NDARRAY and base.flags.owndata and base.flags.forc
+        if is_view and found.size:  # empty parts of neighbouring rows begin at the same place
             start = _address(found) - _address(base)
             self._layout = found.shape, found.dtype, start, found.strides
             self.place = (id(base), *self._layout)
