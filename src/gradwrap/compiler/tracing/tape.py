@@ -185,7 +185,7 @@ class AsNumbers:
 
     def __init__(self, function: Callable[..., Any], results: Any) -> None:
         self.function = function
-        self.places = _places_of_none(results)
+        self.places: frozenset[int] = _places_of_none(results)
         """The places of the results that are None."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
