@@ -86,7 +86,12 @@ def regions(x: Any) -> Any:
     return [np.sum(np.minimum(np.abs(made.vertices), 3.0)), np.sum(between[:, 0] * between[:, 1])]
 
 
-@pytest.mark.parametrize("function", [hull, triangles, regions])
+def optioned(x: Any) -> Any:
+    made = spatial.Delaunay(x, qhull_options="Qbb Qc Qz Q12")
+    return [np.sum(made.points[made.simplices][:, 0] ** 2), np.sum(made.transform[:, 0] ** 2)]
+
+
+@pytest.mark.parametrize("function", [hull, triangles, regions, optioned])
 def test_places_are_asked_in_each_call(function: Callable[[Any], Any]) -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=(9, 2))

@@ -290,10 +290,13 @@ class Searches:
         A place whose result was right is no longer one of them, except where bytes were made: what
         code finds by them depends on earlier calls.
         """
-        if self._is_through:
-            return []
         made = [one for one in self._made.values() if one is not None]
-        return [one for one in made if one.made == "bytes" or str(one) not in self._known]
+        bytes_alone = self._is_through
+        return [
+            one
+            for one in made
+            if one.made == "bytes" or not (bytes_alone or str(one) in self._known)
+        ]
 
     def _ask_in_calls(self, left: Any, right: Any) -> None:
         """Let a program that is traced ask if values are equal, about which nothing is known."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import inspect
 import math
 from functools import partial, partialmethod
 from typing import TYPE_CHECKING, Any
@@ -645,13 +646,15 @@ def _of_compiled(
 
     def make(native: Any) -> Any:
         def __new__(cls: Any, first: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807  a class's
-            make = functools.partial(native, **plain(kwargs)) if kwargs else native
-            made = _made_of(make, first, tuple(plain(args)))
+            given = inspect.signature(native).bind(first, *plain(args), **plain(kwargs))
+            given.apply_defaults()
+            options = given.args[1:]
+            made = _made_of(native, first, options)
             if not _moves(first):
                 return made
             of_tracked = object.__new__(kind)
             of_tracked.__dict__.update(vars(made), _made=made, _tracked=as_array(first) * 1.0)
-            of_tracked._options = make, tuple(plain(args))
+            of_tracked._options = native, options
             return of_tracked
 
         body: dict[str, Any] = {"__new__": __new__, "__module__": native.__module__}
@@ -732,7 +735,7 @@ DELAUNAY = _of_compiled(
     "points",
     {"transform": _simplex_maps, **BOUNDS},
     "find_simplex",
-    "add_points equations lift_points plane_distance",
+    "add_points equations lift_points paraboloid_scale paraboloid_shift plane_distance",
 )
 VORONOI = _of_compiled("points", {"vertices": _circumcentres, **BOUNDS}, others="add_points")
 HALFSPACES = _of_compiled(
