@@ -106,6 +106,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 NUMBERS = (bool, int, float, str)
+"""The classes of globals and arguments on which a search may depend, as on its tolerance."""
 ROUNDS = 60
 """So many times a function is run at most."""
 AGAIN = 2

@@ -13,7 +13,7 @@ import numpy as np
 
 from gradwrap.compiler.ir.evaluate import evaluated
 from gradwrap.compiler.ir.layout import IN_ORDER, order_of
-from gradwrap.compiler.ir.operations import ITEM
+from gradwrap.compiler.ir.operations import ITEM, OPAQUE
 from gradwrap.compiler.ir.program import (
     NDARRAY,
     UFUNC,
@@ -86,6 +86,10 @@ def verify(
             f"the program is wrong after the pass {after!r}: {fault}. This is a defect of gradwrap."
         ) from fault
     return found
+
+
+PRIVATE = "scipy.special._ufuncs."
+"""Where the ufuncs are that functions of `scipy.special` call."""
 
 
 class Seen:
@@ -259,7 +263,7 @@ class _Structure:
             raise _Fault(f"{_shown(step)} has keywords out of order")
         fn: Any = step.fn
         if isinstance(fn, UFUNC):
-            if step.name.rpartition(".")[2] != fn.__name__:  # a path names private ones
+            if step.name not in [f"{path}{fn.__name__}" for path in ("", OPAQUE, PRIVATE)]:
                 raise _Fault(f"{_shown(step)} calls {fn.__name__}")
             if len(step.args) != fn.nin:
                 raise _Fault(f"{_shown(step)} has {len(step.args)} operands")
